@@ -178,7 +178,7 @@ describe('docs/history.md', () => {
 
 describe('docs/observability.md', () => {
   const page = read('docs/observability.md')
-  const log = read('src/http/log.ts')
+  const log = read('src/http/http-error.ts')
   const events = [...log.matchAll(/^ {2}\| '([\w-]+)'$/gm)].map(([, event = '']) => event)
   const fields = [...log.matchAll(/^ {2}'?([\w.]+)'?\?: /gm)].map(([, field = '']) => field)
 

@@ -84,6 +84,6 @@ describe('the tree of src and cli', () => {
 
   it('parses URLs in one place, which bounds the host: the parser normalizes it too', () => {
     const parsing = modules.filter(({ text }) => /\bURL\.(?:parse|canParse)\(/.test(text))
-    expect(parsing.map(({ path }) => path)).toStrictEqual(['src/http/urls.ts'])
+    expect(parsing.map(({ path }) => path)).toStrictEqual(['src/http/safe-fetch.ts'])
   })
 })

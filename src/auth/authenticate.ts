@@ -2,16 +2,15 @@ import type { CallProfile } from '../card/index.ts'
 import type { RequestContext } from '../http/index.ts'
 import { HttpError, sha256Hex } from '../http/start.ts'
 import { readToken } from '../registry/edge/start.ts'
-import { hasPermission } from './permissions.ts'
-import { ANONYMOUS, type Authentication, badToken, THROTTLED, UNAVAILABLE } from './principal.ts'
+import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
+import { ANONYMOUS, type Authentication, badToken, hasPermission, THROTTLED, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
-import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './token.ts'
 
-/** The part of an agent's profile that determines how its callers authenticate. */
-type SecurityProfile = Pick<
-  CallProfile,
-  'apiKeyHeaders' | 'callers' | 'jwt' | 'openIdConnectUrls' | 'visibility' | 'targets'
->
+/** An agent, and the part of its profile that determines how its callers authenticate. */
+type SecuredAgent = {
+  id: string
+  profile: Pick<CallProfile, 'apiKeyHeaders' | 'callers' | 'jwt' | 'openIdConnectUrls' | 'visibility' | 'targets'>
+}
 
 /** A token and the header that carries it, in lower case. */
 type HeaderToken = { header: string; token: string }
@@ -24,10 +23,7 @@ const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecogniz
  */
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
-/**
- * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Synchronous for the
- * common case, a request without credentials.
- */
+/** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
 export const authenticate = (
   request: Request,
   env: Env,
@@ -36,13 +32,13 @@ export const authenticate = (
   request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
 
 /**
- * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the agent's card may recognize more: a JWT of
- * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not read,
- * the result, and what is counted, is the same as for an agent that does not exist.
+ * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the card may recognize more: a JWT of
+ * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not
+ * read, the result, and what is counted, is the same as for an agent that does not exist.
  */
 export const authenticateForAgent = (
   caller: Authentication,
-  agent: { id: string; profile: SecurityProfile },
+  agent: SecuredAgent,
   context: RequestContext,
 ): Authentication | Promise<Authentication> => {
   const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
@@ -55,7 +51,7 @@ type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unr
 
 const MAX_CREDENTIALS_LENGTH = 8192
 
-/** Parses the Authorization header. Two headers arrive as one, joined by a comma: a bearer token in a list is `several`. */
+/** Parses the Authorization header. Two headers arrive as one: a bearer token in a list is `several`. */
 export const parseAuthorization = (headers: Headers): Credentials => {
   const header = headers.get('Authorization')?.trim() ?? ''
   if (header === '') return { scheme: 'none' }
@@ -81,22 +77,27 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
 
 const applyCardSchemes = async (
   before: Authentication,
-  { id, profile }: { id: string; profile: SecurityProfile },
+  agent: SecuredAgent,
   context: RequestContext,
 ): Promise<Authentication> => {
-  const keys = hostTokensInApiKeys(profile, context)
-  const byJwt = mayBeRefined(before) ? await authenticateJwt(before, { id, profile }, context) : before
+  const { id, profile } = agent
+  const keys = hostTokensInApiKeys(profile.apiKeyHeaders, context)
+  const byJwt = mayBeRefined(before) ? await authenticateJwt(before, agent, context) : before
   const caller = keys[0] && mayBeRefined(byJwt) ? await verifyHostToken(keys[0], context) : byJwt
   if (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)) return before
   if (!caller.authenticated && !mayBeRefined(caller)) return caller === before ? before : countFailure(caller, context)
-  const possible = findPossibleJwts(profile, caller, context.request)
-  const jwts = possible && (await findJwtsForThisHost(possible, profile, context).catch(unlessUnavailable))
-  if (jwts && 'reason' in jwts) return jwts
-  if (jwts === undefined && keys.length === 0) return caller
   const { strippedHeaders = [] } = caller
-  const stripped = new Set([...strippedHeaders, ...keys.map(({ header }) => header), ...(jwts ?? [])])
+  const possible = ['authorization', ...profile.apiKeyHeaders].filter(
+    header => !strippedHeaders.includes(header) && mayBeJwt.test(context.request.headers.get(header) ?? ''),
+  )
+  const find = async () => (await import('./jwt.ts')).findJwtsForThisHost(possible, profile, context)
+  const jwts = possible.length > 0 ? await find().catch(unlessUnavailable) : []
+  if ('reason' in jwts) return jwts
+  const stripped = new Set([...strippedHeaders, ...keys.map(({ header }) => header), ...jwts])
   return stripped.size === strippedHeaders.length ? caller : { ...caller, strippedHeaders: [...stripped] }
 }
+
+const mayBeJwt = /^[^.]+\.[^.]+\.[^.]*$/
 
 const mayBeRefined = (
   caller: Authentication,
@@ -109,16 +110,13 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
 }
 
 /**
- * Returns the tokens of this host in the API key headers of an agent, with or without a scheme before them. The
- * ADMIN_TOKEN is none of them: a card could name hundreds of headers, each with a guess.
+ * Returns the tokens of this host in API key headers, with or without a scheme. The ADMIN_TOKEN is none of them: a card
+ * could name hundreds of headers, each with a guess.
  */
-const hostTokensInApiKeys = (
-  { apiKeyHeaders }: SecurityProfile,
-  { request: { headers } }: RequestContext,
-): HeaderToken[] =>
+const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: RequestContext): HeaderToken[] =>
   apiKeyHeaders.flatMap(header => {
-    const value = headers.get(header)?.trim() ?? ''
-    return value !== '' && header !== 'authorization' && containsIssuedToken(value)
+    const value = request.headers.get(header)?.trim() ?? ''
+    return header !== 'authorization' && containsIssuedToken(value)
       ? [{ header, token: value.replace(/^Bearer[ \t]+/i, '') }]
       : []
   })
@@ -130,21 +128,30 @@ const verifyHostToken = async (
   const digest = await sha256Hex(token)
   const isIssued = containsIssuedToken(token)
   if (isBlocked(request, digest)) return isIssued ? THROTTLED : WITHHELD
-  const caller = (await isAdminToken(token, env))
-    ? administrator(header)
+  const grants = (await isAdminToken(token, env))
+    ? { subject: 'admin', scopes: ['admin' as const], agents: ['*'], tiers: ['*'] }
     : isToken(token)
-      ? await lookUpToken(header, digest, env, ctx)
+      ? await lookUpToken(digest, env, ctx)
       : isIssued
         ? badToken('malformed')
         : WITHHELD
-  if (caller.authenticated) recordSuccess(digest)
-  return caller
+  if ('authenticated' in grants) return grants
+  recordSuccess(digest)
+  return { authenticated: true, ...grants, strippedHeaders: [header] }
+}
+
+const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
+  const record = await readToken(digest, env, ctx).catch(unlessUnavailable)
+  if (record === null) return badToken('unknown')
+  if ('reason' in record) return record
+  const { id, scopes, agents, tiers } = record
+  return { subject: `token:${id}`, scopes, agents, tiers }
 }
 
 /** Authenticates by a bearer token that is a JWT for this agent; returns `before` for any other. */
 const authenticateJwt = async (
   before: Authentication,
-  agent: { id: string; profile: SecurityProfile },
+  agent: SecuredAgent,
   context: RequestContext,
 ): Promise<Authentication> => {
   const credentials = parseAuthorization(context.request.headers)
@@ -154,52 +161,8 @@ const authenticateJwt = async (
   return jwts.authenticateJwt(credentials.token, before, agent, context)
 }
 
-/** Returns the headers, not stripped yet, with a text that looks like a JWT; undefined in the usual case, none. */
-const findPossibleJwts = (
-  { apiKeyHeaders }: SecurityProfile,
-  caller: Authentication,
-  request: Request,
-): string[] | undefined => {
-  let found = mayBeJwt('authorization', caller, request) ? ['authorization'] : undefined
-  for (const header of apiKeyHeaders)
-    if (header !== 'authorization' && mayBeJwt(header, caller, request)) found = [...(found ?? []), header]
-  return found
-}
-
-const mayBeJwt = (header: string, { strippedHeaders }: Authentication, { headers }: Request): boolean =>
-  strippedHeaders?.includes(header) !== true && /^[^.]+\.[^.]+\.[^.]*$/.test(headers.get(header) ?? '')
-
-/** Returns the headers with a JWT for this host. Its reader is loaded for the first text that looks like a JWT. */
-const findJwtsForThisHost = async (
-  headers: readonly string[],
-  profile: SecurityProfile,
-  context: RequestContext,
-): Promise<string[]> => (await import('./jwt.ts')).findJwtsForThisHost(headers, profile, context)
-
-const lookUpToken = async (
-  header: string,
-  digest: string,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<Authentication> => {
-  const record = await readToken(digest, env, ctx).catch(unlessUnavailable)
-  if (record === null) return badToken('unknown')
-  if ('reason' in record) return record
-  const { id, scopes, agents, tiers } = record
-  return { authenticated: true, subject: `token:${id}`, scopes, agents, tiers, strippedHeaders: [header] }
-}
-
 /** Rethrows every error but that of KV, which its reader has logged: the error boundary logs all others. */
 const unlessUnavailable = (error: unknown): typeof UNAVAILABLE => {
   if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
   throw error
 }
-
-const administrator = (header: string): Authentication => ({
-  authenticated: true,
-  subject: 'admin',
-  scopes: ['admin'],
-  agents: ['*'],
-  tiers: ['*'],
-  strippedHeaders: [header],
-})

@@ -5,7 +5,7 @@ import { config, type Variables } from '../config.ts'
 import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
-import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
+import { type Issuer, isDiscoveryUrlOf, issuers, originOf } from './oidc-issuers.ts'
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
@@ -16,10 +16,7 @@ type JwtRules = NonNullable<CallProfile['jwt']>
 type JwtResult = { principal: Omit<Principal, 'strippedHeaders'> } | { error: TokenError } | 'unavailable'
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
-const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-]
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 const CLOCK_TOLERANCE_SECONDS = 10
 
 /** Authenticates by a bearer token that is a JWT for an agent; returns `before` for any other. */
@@ -44,8 +41,8 @@ export const authenticateJwt = async (
 }
 
 /**
- * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience is this
- * host's. Undefined for any other token: it authenticates nobody here, and the agent itself may accept it. Verifies nothing.
+ * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience
+ * is this host's; undefined for any other token, which the agent itself may accept. Verifies nothing.
  */
 export const findDiscoveryUrl = (
   token: string,
@@ -66,9 +63,7 @@ const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 /** The part of an agent's profile that decides which JWTs it gets. */
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
-/**
- * Returns the headers with a JWT for this host: the called agent could use it at another one in the name of the caller.
- */
+/** Returns the headers with a JWT for this host, which the called agent could use in the name of the caller. */
 export const findJwtsForThisHost = async (
   headers: readonly string[],
   receiver: JwtReceiver,
@@ -95,18 +90,17 @@ const isForThisHost = async (
   // More are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES || audiences.some(audience => jwt?.audience.includes(audience))) return true
   const own = [request.url, config(env).publicOrigin ?? ''].map(url => parseUrl(url)?.host)
+  const origins = new Set(targets.map(target => parseUrl(target.url)?.origin))
   for (const audience of audiences) {
     const url = parseUrl(audience.includes('://') ? audience : `https://${audience}`)
     if (url === null || url.host === '') continue
-    if (own.includes(url.host) || (agentPath.test(url.pathname) && !isOnlyOrigin(url.origin, targets))) return true
+    // Calls of the agent that all go to this origin: it is the agent's own.
+    const isAgent = origins.size === 1 && origins.has(url.origin)
+    if (own.includes(url.host) || (agentPath.test(url.pathname) && !isAgent)) return true
     if (hostName.test(url.host) && (await findHostOwner(url.host, env, ctx)) !== undefined) return true
   }
   return false
 }
-
-/** Checks whether calls of an agent go to one origin only. */
-const isOnlyOrigin = (origin: string, targets: CallProfile['targets']): boolean =>
-  targets.length > 0 && targets.every(({ url }) => parseUrl(url)?.origin === origin)
 
 const audiencesOf = (token: string): string[] =>
   [decodeUnverified(token).aud].flat().filter(audience => typeof audience === 'string')
@@ -114,31 +108,43 @@ const audiencesOf = (token: string): string[] =>
 const decodeUnverified = (token: string): JWTPayload => {
   try {
     return decodeJwt(token)
-  } catch (error) {
+  } catch {
     // Not a JWT: the agent may accept it.
-    if (error instanceof errors.JOSEError) return {}
-    throw error
+    return {}
   }
 }
 
-/**
- * Verifies a JWT of the issuer with a discovery document, as the credentials of a caller of one agent, who gets `scope`
- * for it.
- */
+/** Verifies a JWT of the issuer with a discovery document. Its subject gets `scope` for one agent. */
 export const verifyJwt = async (
   token: string,
   { id, discoveryUrl, rules, scope }: { id: string; discoveryUrl: string; rules: JwtRules; scope: Scope },
   env: Variables,
   ctx: ExecutionContext,
 ): Promise<JwtResult> => {
-  const issuer = await getIssuer(discoveryUrl, env, ctx)
-  if (issuer === undefined) return 'unavailable'
-  const first = await verifySignature(token, issuer, rules)
-  if (first !== 'unknown-key') return toResult(first, { id, rules, scope })
-  const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
-  if (refreshed === undefined) return 'unavailable'
-  const verified = refreshed === issuer ? first : await verifySignature(token, refreshed, rules)
-  return toResult(verified, { id, rules, scope })
+  const issuer = await issuers.get(discoveryUrl, env, ctx)
+  let verified = issuer && (await verifySignature(token, issuer, rules))
+  if (verified === 'unknown-key') {
+    const refreshed = await issuers.refresh(discoveryUrl, env, ctx)
+    if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
+  }
+  if (verified === undefined) return 'unavailable'
+  if (verified === 'unknown-key') return { error: 'unknown' }
+  if ('error' in verified) return verified
+  const { payload } = verified
+  const scopes = scopesOf(payload)
+  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
+    'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
+  )
+  return {
+    principal: {
+      authenticated: true,
+      subject: await subjectOf(payload),
+      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
+      agents: [id],
+      tiers: granted.map(([tier]) => tier),
+      oidcSubject: oidcSubjectOf(payload),
+    },
+  }
 }
 
 type Verified = { payload: JWTPayload } | { error: TokenError } | 'unknown-key'
@@ -167,7 +173,7 @@ const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules:
 /** The last time that a date can have, in seconds since 1970. */
 const MAX_TIME_SECONDS = 8.64e12
 
-/** Rejects what is a number, but no time: JSON reads `1e400` as infinity, so such a token would never expire. */
+/** Checks for a number that is a time: JSON reads `1e400` as infinity, so such a token would never expire. */
 const isTime = (seconds: number | undefined): boolean => seconds === undefined || Math.abs(seconds) <= MAX_TIME_SECONDS
 
 /** Tries a token without `kid` with the first of the keys that its algorithm fits. */
@@ -186,38 +192,11 @@ const verifyWithAny = async (
   return { error: 'unknown' }
 }
 
-const toResult = async (
-  verified: Verified,
-  { id, rules, scope }: { id: string; rules: JwtRules; scope: Scope },
-): Promise<JwtResult> => {
-  if (verified === 'unknown-key') return { error: 'unknown' }
-  if ('error' in verified) return verified
-  const { payload } = verified
-  const scopes = scopesOf(payload)
-  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
-    'scope' in rule ? scopes.includes(rule.scope) : hasClaim(payload, rule.claim, rule.equals),
-  )
-  return {
-    principal: {
-      authenticated: true,
-      subject: await subjectOf(payload),
-      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
-      agents: [id],
-      tiers: granted.map(([tier]) => tier),
-      oidcSubject: oidcSubjectOf(payload),
-    },
-  }
-}
-
 /** Returns the scopes of a token: `scope` (RFC 8693 §4.2) or `scp`, as text or as a list. */
 const scopesOf = ({ scope, scp }: JWTPayload): string[] =>
   [scope, scp].flat().flatMap(value => (typeof value === 'string' ? value.split(' ') : []))
 
-/** Checks whether a claim is a value, or a list that contains it. */
-const hasClaim = (payload: JWTPayload, claim: string, wanted: string | number | boolean): boolean =>
-  [payload[claim]].flat().includes(wanted)
-
-/** Returns one name for one subject of one issuer. `sub` may be an e-mail address, which must not be logged, so it is hashed. */
+/** Returns one name for one subject of one issuer. Hashed: `sub` may be an e-mail address, which must not be logged. */
 const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
   `jwt:${parseUrl(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
 

@@ -6,17 +6,14 @@ const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
 
 /**
  * Returns the response to a request that a web page of another origin makes to the host of `npm start`: a 403, or for a
- * preflight, what such a page may do. Returns undefined for every other request. Such a page may only read what is
- * public: this host has secrets of its owner, and reaches what only this machine can reach.
- *
- * `LOCAL_ORIGINS` names the host's own origins. `Host` proves nothing: a page can have its own name resolve to this
- * machine.
+ * preflight, what such a page may do; undefined for every other request. Such a page may only read what is public: this
+ * host has secrets of its owner, and reaches this machine. `Host` proves nothing: any name may resolve to this machine.
  */
 export const refuseForeignPage = (request: Request, env: Env): Response | undefined => {
   if (!isForeign(request, config(env).localOrigins ?? [])) return undefined
   return request.method === 'OPTIONS'
     ? preflightResponse(['GET', 'HEAD'], READ_HEADERS)
-    : toErrorResponse(foreignOrigin())
+    : toErrorResponse(new HttpError(403, 'foreign-origin', FOREIGN_ORIGIN))
 }
 
 /** Matches the paths of calls by GET, which reach an agent. */
@@ -32,18 +29,10 @@ const isForeign = ({ method, url: address, headers }: Request, own: readonly str
     return (!isRead || isCall || headers.has('Authorization')) && (origin === 'null' || !own.includes(origin))
   // A browser sends no Origin with a GET to the page's own origin, which may be a name that now resolves to this
   // machine, nor with one for an image.
-  return (
-    isRead &&
-    isCall &&
-    (!own.some(each => each.endsWith(`//${url.host}`)) ||
-      /^(?:cross|same)-site$/.test(headers.get('Sec-Fetch-Site') ?? ''))
-  )
+  const isOtherSite = /^(?:cross|same)-site$/.test(headers.get('Sec-Fetch-Site') ?? '')
+  return isRead && isCall && (isOtherSite || !own.some(each => each.endsWith(`//${url.host}`)))
 }
 
-const foreignOrigin = (): HttpError =>
-  new HttpError(
-    403,
-    'foreign-origin',
-    'This host was started by `npm start`, so a web page of another origin may only read what is public, and without a ' +
-      'token. If the page is yours, allow its origin: LOCAL_ORIGINS=http://localhost:5173 npm start',
-  )
+const FOREIGN_ORIGIN =
+  'This host was started by `npm start`, so a web page of another origin may only read what is public, and without a ' +
+  'token. If the page is yours, allow its origin: LOCAL_ORIGINS=http://localhost:5173 npm start'

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { config, type Variables } from '../config.ts'
-import { fetchText, log, parseUrl } from '../http/index.ts'
-import { isJsonObject, isJsonType, type JsonObject, parseUnambiguous } from '../json/index.ts'
+import { fetchJson, log, parseUrl } from '../http/index.ts'
+import { isJsonObject, type JsonObject } from '../json/index.ts'
 import { ISSUER_TIMEOUT_SECONDS, MAX_ISSUER_BYTES, MAX_ISSUER_KEYS } from '../limits.ts'
 import { ClockCache } from '../registry/edge/index.ts'
 
@@ -11,19 +11,11 @@ export type Issuer = { issuer: string; getKey: JWTVerifyGetKey }
 const WELL_KNOWN_PATH = '/.well-known/openid-configuration'
 
 /**
- * Checks whether a discovery document belongs to an issuer (OpenID Connect Discovery §4.3). Compares the two names only, so that
+ * Checks whether a discovery document belongs to an issuer (OpenID Connect Discovery §4.3). Compares the names only:
  * an unknown caller's token never causes a request.
  */
 export const isDiscoveryUrlOf = (discoveryUrl: string, issuer: string): boolean =>
   discoveryUrl === issuer.replace(/\/$/, '') + WELL_KNOWN_PATH
-
-/** Returns the issuer with a discovery document; undefined if it cannot be fetched and no usable keys are cached. */
-export const getIssuer = (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> =>
-  issuers.get(url, () => discover(url, env), ctx)
-
-/** Fetches an issuer again, for a key that it did not have: twice a minute at most. */
-export const refreshIssuer = (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> =>
-  issuers.refresh(url, () => discover(url, env), ctx)
 
 /** Fresh keys are used as they are; usable keys are renewed first, if the issuer responds in time. */
 const FRESH_MS = 10 * 60_000
@@ -32,47 +24,41 @@ const USABLE_MS = 60 * 60_000
 const COOLDOWN_MS = 30_000
 /** After this time another request may fetch the issuer: the one that does may have been cancelled. */
 const FETCH_TIMEOUT_MS = 10_000
-/** How long a caller waits for the renewal of keys that are still usable. */
+/** The longest wait for the renewal of keys that are still usable. */
 const MAX_RENEWAL_WAIT_MS = 200
-/** The longest pause between two looks at another request's fetch. */
 const MAX_POLL_MS = 64
 const MAX_CACHE_BYTES = 2 * 1024 * 1024
 const ENTRY_OVERHEAD_BYTES = 300
 
 /** An issuer with its size in bytes. */
 type FetchedIssuer = Issuer & { size: number }
-type FetchIssuer = () => Promise<FetchedIssuer | undefined>
 
-/** `fetchedAt`: when the keys were fetched. `triedAt`: when the last fetch began, whatever its outcome. In ms since 1970. */
-type Entry = {
-  issuer: FetchedIssuer | undefined
-  fetchedAt: number
-  triedAt: number
-  isFetching: boolean
-  size: number
-}
+/** An issuer, and in ms since 1970, when its keys were fetched, and when the last fetch began, whatever its outcome. */
+type Known = { issuer: FetchedIssuer | undefined; fetchedAt: number; triedAt: number; isFetching: boolean }
+type Entry = Known & { size: number }
 
 /**
- * The issuers known to one isolate, by the URLs of their discovery documents. One request fetches for all. A Worker cannot await
- * another request's I/O, so the others poll.
+ * The issuers known to one isolate, by the URLs of their discovery documents. One request fetches for all. A Worker
+ * cannot await another request's I/O, so the others poll.
  */
 class IssuerCache {
   readonly #entries = new ClockCache<Entry>(MAX_CACHE_BYTES)
 
-  async get(url: string, fetchIssuer: FetchIssuer, ctx: ExecutionContext): Promise<Issuer | undefined> {
+  /** Returns an issuer; undefined if it cannot be fetched and no usable keys are cached. */
+  async get(url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> {
     const entry = this.#entries.get(url)
     if (entry?.issuer && Date.now() - entry.fetchedAt < FRESH_MS) return entry.issuer
     const usable = this.#getUsable(url)
     if (usable && this.#isFetching(entry)) return usable
-    const renewal = this.#renew(url, fetchIssuer, ctx)
+    const renewal = this.#renew(url, env, ctx)
     // An issuer that hangs must not delay anybody while there are usable keys: the renewal goes on in the background.
     await (usable ? Promise.race([renewal, sleep(MAX_RENEWAL_WAIT_MS)]) : renewal)
     return this.#getUsable(url)
   }
 
-  /** Returns the newly fetched issuer, or the cached one if it was fetched a moment ago; undefined if the fetch fails. */
-  async refresh(url: string, fetchIssuer: FetchIssuer, ctx: ExecutionContext): Promise<Issuer | undefined> {
-    await this.#renew(url, fetchIssuer, ctx)
+  /** Fetches an issuer again, for a key that it did not have: twice a minute at most. Undefined if the fetch fails. */
+  async refresh(url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> {
+    await this.#renew(url, env, ctx)
     const entry = this.#entries.get(url)
     return entry && entry.fetchedAt >= entry.triedAt ? entry.issuer : undefined
   }
@@ -87,7 +73,7 @@ class IssuerCache {
   }
 
   /** Fetches an issuer, or waits until another request has, unless it was tried a moment ago. */
-  async #renew(url: string, fetchIssuer: FetchIssuer, ctx: ExecutionContext): Promise<void> {
+  async #renew(url: string, env: Variables, ctx: ExecutionContext): Promise<void> {
     const entry = this.#entries.get(url)
     if (this.#isFetching(entry)) {
       for (let pause = 1; this.#isFetching(this.#entries.get(url)); pause = Math.min(2 * pause, MAX_POLL_MS))
@@ -95,26 +81,27 @@ class IssuerCache {
       return
     }
     if (entry && !entry.isFetching && Date.now() - entry.triedAt < COOLDOWN_MS) return
-    const fetching = this.#fetch(url, entry, fetchIssuer)
+    const fetching = this.#fetch(url, entry, env)
     // The client may disconnect; the result is for later requests too.
     ctx.waitUntil(fetching)
     await fetching
   }
 
-  async #fetch(url: string, entry: Entry | undefined, fetchIssuer: FetchIssuer): Promise<void> {
+  async #fetch(url: string, entry: Entry | undefined, env: Variables): Promise<void> {
     const before = { issuer: entry?.issuer, fetchedAt: entry?.fetchedAt ?? Number.NEGATIVE_INFINITY }
     const triedAt = Date.now()
     this.#set(url, { ...before, triedAt, isFetching: true })
-    const issuer = await fetchIssuer()
+    const issuer = await discover(url, env)
     this.#set(url, { ...(issuer ? { issuer, fetchedAt: Date.now() } : before), triedAt, isFetching: false })
   }
 
-  #set(url: string, entry: Omit<Entry, 'size'>): void {
+  #set(url: string, entry: Known): void {
     this.#entries.set(url, { ...entry, size: ENTRY_OVERHEAD_BYTES + url.length + (entry.issuer?.size ?? 0) })
   }
 }
 
-const issuers = new IssuerCache()
+/** The issuers of this isolate. */
+export const issuers = new IssuerCache()
 
 const sleep = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
@@ -124,39 +111,39 @@ const discover = async (url: string, env: Variables): Promise<FetchedIssuer | un
   const { issuer, jwks_uri: keysUrl } = document
   if (typeof issuer !== 'string' || typeof keysUrl !== 'string' || !isDiscoveryUrlOf(url, issuer))
     return logFailure(url, 'its discovery document names another issuer, or no keys')
-  const keys = await fetchObject(keysUrl, env)
-  if (keys === undefined) return undefined
-  if (!isKeySet(keys)) return logFailure(keysUrl, 'not a JSON Web Key Set')
-  const used = { keys: keys.keys.slice(0, MAX_ISSUER_KEYS) }
-  if (keys.keys.length > MAX_ISSUER_KEYS)
-    log('error', 'issuer-keys-ignored', {
-      'calling_card.issuer': originOf(url),
-      'calling_card.detail': `${keys.keys.length} keys, of which ${MAX_ISSUER_KEYS} are used`,
-    })
+  const keySet = await fetchObject(keysUrl, env)
+  if (keySet === undefined) return undefined
+  if (!isKeySet(keySet)) return logFailure(keysUrl, 'not a JSON Web Key Set')
+  const { length } = keySet.keys
+  if (length > MAX_ISSUER_KEYS)
+    logIssuer('issuer-keys-ignored', url, `${length} keys, of which ${MAX_ISSUER_KEYS} are used`)
+  const used = { keys: keySet.keys.slice(0, MAX_ISSUER_KEYS) }
   return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
 
 const isKeySet = (value: JsonObject): value is JsonObject & JSONWebKeySet =>
   Array.isArray(value.keys) && value.keys.every(key => isJsonObject(key) && typeof key.kty === 'string')
 
-const fetchObject = async (url: string, env: Variables) => {
-  const result = await fetchText(url, {
-    headers: { Accept: 'application/json' },
-    accepts: isJsonType,
-    maxBytes: MAX_ISSUER_BYTES,
-    timeoutSeconds: ISSUER_TIMEOUT_SECONDS,
-    maxRedirects: 0,
-    allowedOrigins: config(env).allowedOrigins,
-  })
-  if ('failed' in result) return logFailure(url, `${result.failed}: ${result.detail}`)
-  const parsed = parseUnambiguous(result.content, 'a JSON document')
-  if ('refused' in parsed) return logFailure(url, `${parsed.refused}: ${parsed.detail}`)
-  return isJsonObject(parsed.value) ? parsed.value : logFailure(url, 'not a JSON object')
+const fetchObject = async (url: string, env: Variables): Promise<JsonObject | undefined> => {
+  const result = await fetchJson(
+    url,
+    {
+      headers: { Accept: 'application/json' },
+      maxBytes: MAX_ISSUER_BYTES,
+      timeoutSeconds: ISSUER_TIMEOUT_SECONDS,
+      maxRedirects: 0,
+      allowedOrigins: config(env).allowedOrigins,
+    },
+    ({ failed, detail }) => `${failed}: ${detail}`,
+  )
+  if ('error' in result) return logFailure(url, result.error)
+  return isJsonObject(result.document) ? result.document : logFailure(url, 'not a JSON object')
 }
 
-const logFailure = (url: string, why: string): undefined => {
-  log('error', 'issuer-unread', { 'calling_card.issuer': originOf(url), 'calling_card.detail': why })
-  return undefined
+const logFailure = (url: string, why: string): undefined => logIssuer('issuer-unread', url, why)
+
+const logIssuer = (event: 'issuer-unread' | 'issuer-keys-ignored', url: string, detail: string): undefined => {
+  log('error', event, { 'calling_card.issuer': originOf(url), 'calling_card.detail': detail })
 }
 
 /** Returns what logs show of an issuer's URL: its path and query may be secret. */

@@ -1,4 +1,5 @@
-import type { Scope } from '../card/model/index.ts'
+import type { CallProfile } from '../card/index.ts'
+import { baseTier, matchesGlob, type Scope } from '../card/model/start.ts'
 
 /** The reason why a token is rejected. */
 export type TokenError = 'unknown' | 'expired' | 'malformed' | 'several'
@@ -38,10 +39,7 @@ export type Principal = {
   agents: readonly string[]
   /** The tiers, besides the base tier, whose extended cards the caller may read. */
   tiers: readonly string[]
-  /**
-   * With a JWT: how its issuer names the caller, or `none` if it does not. Personal data: only for an agent whose owner asks for it,
-   * never for a log.
-   */
+  /** With a JWT: how its issuer names the caller. Personal data: only for agents that ask for it, never for a log. */
   oidcSubject?: { iss: string; sub: string } | 'none'
   /** Headers, in lower case, that carry credentials for this host and are never forwarded. */
   strippedHeaders: readonly string[]
@@ -50,9 +48,40 @@ export type Principal = {
 /** Returns the name under which what a caller writes is recorded: `admin`, or the id of its token. */
 export const actorOf = ({ subject }: Pick<Principal, 'subject'>): string => subject.replace(/^token:/, '')
 
-/**
- * Returns the subject of a caller that this host can tell apart from all others. Empty for an anonymous caller, and for a JWT whose
- * issuer does not name its users, so that they do not count as one.
- */
+/** Returns the subject of a caller if it is unique: '' for an anonymous caller, or a JWT whose issuer names no user. */
 export const distinctSubject = (caller: Authentication): string =>
   caller.authenticated && caller.oidcSubject !== 'none' ? caller.subject : ''
+
+/** Checks whether a caller has a scope for any agent. `call` includes `read`, and `admin` includes every scope. */
+export const hasScope = (caller: Authentication, scope: Scope): boolean =>
+  caller.authenticated &&
+  (caller.scopes.includes(scope) || isAdmin(caller) || (scope === 'read' && caller.scopes.includes('call')))
+
+/** Checks a permission for one agent. A caller with the scope `admin` has it for every agent. */
+export const hasPermission = (caller: Authentication, scope: Scope, agentId: string): boolean =>
+  caller.authenticated &&
+  (isAdmin(caller) || (hasScope(caller, scope) && caller.agents.some(glob => matchesGlob(glob, agentId))))
+
+/** Checks whether a caller has the scope `admin`. */
+export const isAdmin = (caller: Authentication): boolean => caller.authenticated && caller.scopes.includes('admin')
+
+/** Returns globs of the agents for which a caller has one of these scopes. */
+export const coveredAgents = (caller: Authentication, scopes: readonly Scope[]): readonly string[] => {
+  if (!caller.authenticated) return []
+  if (isAdmin(caller)) return ['*']
+  return scopes.some(scope => hasScope(caller, scope)) ? caller.agents : []
+}
+
+/**
+ * Returns the tiers of an agent that a caller may read, lowest first: the base tier for every principal, and those that
+ * its credentials name. Does not check the scope `read`; `hasPermission` does.
+ */
+export const readableTiers = (caller: Authentication, { tiers }: Pick<CallProfile, 'tiers'>): string[] => {
+  if (!caller.authenticated) return []
+  const granted = [baseTier, ...caller.tiers]
+  return isAdmin(caller) || granted.includes('*') ? tiers : tiers.filter(tier => granted.includes(tier))
+}
+
+/** Returns the highest of those tiers, whose extended card the caller gets; undefined if there is none. */
+export const highestTier = (caller: Authentication, profile: Pick<CallProfile, 'tiers'>): string | undefined =>
+  readableTiers(caller, profile).at(-1)

@@ -1,27 +1,32 @@
 import { agentIdPattern, type Scope } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { HttpError, type PathParams, type RequestContext, serviceUnavailable } from '../http/index.ts'
+import {
+  type Handler,
+  HttpError,
+  log,
+  type PathParams,
+  type RequestContext,
+  serviceUnavailable,
+  toHttpError,
+} from '../http/index.ts'
+import { MAX_RECORDED_REFUSALS } from '../limits.ts'
+import { ClockCache } from '../registry/edge/index.ts'
+import { getRegistry } from '../registry/store/index.ts'
 import { authenticate } from './authenticate.ts'
-import { hasPermission, hasScope } from './permissions.ts'
-import type { Authentication, Principal, TokenError } from './principal.ts'
+import { type Authentication, actorOf, hasPermission, hasScope, type Principal, type TokenError } from './principal.ts'
 import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 
+/** The principals of requests, even of those that were refused afterwards. */
 const principals = new WeakMap<Request, Principal>()
 
-/** Returns the principal that a request was found to have, even if it was refused afterwards; undefined for none. */
-export const knownPrincipal = (request: Request): Principal | undefined => principals.get(request)
-
-/** Returns the principal of a request if it has a scope for an agent, `*` standing for every agent; throws otherwise. */
+/** Returns the principal of a request if it has a scope for an agent, or `*` for every agent; throws otherwise. */
 export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
   const principal = await requirePrincipal(context, { scope })
   if (hasPermission(principal, scope, agentId)) return principal
   throw insufficientScope(principal, scope, agentId)
 }
 
-/**
- * Returns the principal that may write the agent of a path, and the agent's id; throws otherwise. Counts the request,
- * unless it only reads.
- */
+/** Returns the principal that may write the agent of a path, and its id; throws otherwise. Counts writes. */
 export const requireWriter = async (
   context: RequestContext,
   { id = '' }: PathParams,
@@ -42,13 +47,12 @@ export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, 
 /** Throws unless a principal may write an agent, and the id is one that an agent can have. */
 export const assertWriter = (principal: Principal, id: string): void => {
   if (!hasPermission(principal, 'write', id)) throw insufficientScope(principal, 'write', id)
-  if (!agentIdPattern.test(id)) throw invalidAgentId(id)
+  if (agentIdPattern.test(id)) return
+  const form = '1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
+  throw new HttpError(400, 'bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
 }
 
-/**
- * Returns the principal of a request if it has a scope for any agent. `caller` is the result of `authenticate` where that is
- * known, because invalid credentials count each time they are checked.
- */
+/** Returns the principal of a request if it has a scope for any agent. `caller` is a known result of `authenticate`. */
 export const requireAnyAgent = async (
   context: RequestContext,
   scope: Scope,
@@ -60,8 +64,8 @@ export const requireAnyAgent = async (
 }
 
 /**
- * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host. `caller` is the
- * result of `authenticate` where that is known, and `scope` what the request is going to need.
+ * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host.
+ * `scope` is what the request is going to need.
  */
 export const requirePrincipal = async (
   { request, env, ctx }: RequestContext,
@@ -74,9 +78,13 @@ export const requirePrincipal = async (
   }
   if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
   if (scope !== 'read' && caller.reason !== 'unavailable' && config(env).adminToken === undefined)
-    throw adminTokenMissing()
+    throw new HttpError(503, 'admin-token-missing', ADMIN_TOKEN_MISSING)
   throw unauthorized(caller)
 }
+
+const ADMIN_TOKEN_MISSING =
+  'This host refuses writes, because it has no ADMIN_TOKEN of at least 16 characters. ' +
+  'Set a random one: npx wrangler secret put ADMIN_TOKEN'
 
 /** The error for a caller whose credentials are missing, invalid or cannot be checked. */
 export const unauthorized = (caller: Exclude<Authentication, Principal>): HttpError => {
@@ -86,19 +94,14 @@ export const unauthorized = (caller: Exclude<Authentication, Principal>): HttpEr
     case 'unavailable':
       return serviceUnavailable('The token cannot be verified right now.')
     case 'anonymous':
-      return unauthenticated('no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
-    default:
-      return unauthenticated('bad-token', tokenErrors['error' in caller ? caller.error : 'unknown'])
+      // RFC 6750 §3.1: no error code for a request without credentials.
+      return withChallenge(401, 'no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
+    default: {
+      const detail = tokenErrors['error' in caller ? caller.error : 'unknown']
+      return withChallenge(401, 'bad-token', detail, ', error="invalid_token"')
+    }
   }
 }
-
-/** The error for a write to a host that nobody can administer. Tokens that the host issued before are still valid. */
-const adminTokenMissing = (): HttpError =>
-  new HttpError(
-    503,
-    'admin-token-missing',
-    'This host refuses writes, because it has no ADMIN_TOKEN of at least 16 characters. Set a random one: npx wrangler secret put ADMIN_TOKEN',
-  )
 
 const tokenErrors: Record<TokenError, string> = {
   unknown: 'The token is unknown, expired or revoked, or was not sent as `Authorization: Bearer <token>`.',
@@ -108,22 +111,18 @@ const tokenErrors: Record<TokenError, string> = {
   several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
 }
 
-const unauthenticated = (code: 'no-token' | 'bad-token', detail: string): HttpError =>
-  new HttpError(401, code, detail, {
-    // RFC 6750 §3.1: no error code for a request without credentials.
-    headers: {
-      'WWW-Authenticate': `Bearer realm="calling-card"${code === 'bad-token' ? ', error="invalid_token"' : ''}`,
-    },
+/** Returns an error with a challenge, to which `parameters` belong. */
+const withChallenge = (status: number, code: string, detail: string, parameters = ''): HttpError =>
+  new HttpError(status, code, detail, {
+    headers: { 'WWW-Authenticate': `Bearer realm="calling-card"${parameters}` },
   })
 
 /** The error for a principal that lacks a permission for an agent. */
-export const insufficientScope = (principal: Principal, scope: Scope, agentId: string): HttpError =>
-  hasScope(principal, scope)
-    ? forbidden(
-        scope,
-        `The scope \`${scope}\` of this token does not cover agent "${agentId.slice(0, 80)}": use a token that does.`,
-      )
-    : missingScope(scope)
+export const insufficientScope = (principal: Principal, scope: Scope, agentId: string): HttpError => {
+  if (!hasScope(principal, scope)) return missingScope(scope)
+  const covered = `does not cover agent "${agentId.slice(0, 80)}"`
+  return forbidden(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
+}
 
 /** The error for an operation that only `admin` may do; `action` begins the sentence. */
 export const adminRequired = (action: string): HttpError =>
@@ -133,13 +132,61 @@ const missingScope = (scope: Scope): HttpError =>
   forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
 const forbidden = (scope: Scope, detail: string): HttpError =>
-  new HttpError(403, 'forbidden', detail, {
-    headers: { 'WWW-Authenticate': `Bearer realm="calling-card", error="insufficient_scope", scope="${scope}"` },
-  })
+  withChallenge(403, 'forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
-const invalidAgentId = (id: string): HttpError =>
-  new HttpError(
-    400,
-    'bad-agent-id',
-    `"${id.slice(0, 80)}" is not a valid agent id: use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.`,
-  )
+/** The actor of every request without a valid token. */
+const ANONYMOUS_ACTOR = 'anonymous'
+const HOUR_MS = 3_600_000
+const MAX_ACTORS = 1_000
+
+/** The refusals of an actor that this isolate has reported in an hour, and how many it has not. */
+const reported = new ClockCache<{ hour: number; count: number; omitted: number; size: 1 }>(MAX_ACTORS)
+
+/** Returns the same endpoint, which has each write that it refuses recorded in the audit. */
+export const audited =
+  (handler: Handler): Handler =>
+  async (request, env, ctx, params) => {
+    try {
+      return await handler(request, env, ctx, params)
+    } catch (error) {
+      const known = toHttpError(error)
+      if (!known) throw error
+      await reportRefusal(known, params.id, { request, env, ctx })
+      throw known
+    }
+  }
+
+/**
+ * Reports an error to the Registry if it is a refusal, unless this isolate has reported as many as the Registry records
+ * in an hour. Never rejects.
+ */
+export const reportRefusal = async (
+  { status, code }: HttpError,
+  id: string | undefined,
+  { request, env }: RequestContext,
+): Promise<void> => {
+  // A failure of this host or an upstream is no refusal; nor is 429, the response to too many requests.
+  if (status < 400 || status >= 500 || status === 429) return
+  const principal = principals.get(request)
+  const actor = principal ? actorOf(principal) : ANONYMOUS_ACTOR
+  const omitted = countReport(actor)
+  if (omitted === undefined) return
+  const agent = id !== undefined && agentIdPattern.test(id) ? { agent: id } : {}
+  try {
+    await getRegistry(env).recordRefusal({ actor, ...agent, code, status, omitted })
+  } catch (failure) {
+    log('warn', 'refusal-unrecorded', { 'calling_card.caller': actor, 'exception.message': String(failure) })
+  }
+}
+
+/** Counts a refusal of an actor. Returns how many were omitted before it; undefined if it is omitted too. */
+const countReport = (actor: string): number | undefined => {
+  const hour = Math.floor(Date.now() / HOUR_MS)
+  const known = reported.get(actor)
+  const count = known?.hour === hour ? known.count : 0
+  const omitted = known?.omitted ?? 0
+  const isOmitted = count >= MAX_RECORDED_REFUSALS
+  const changed = isOmitted ? { count, omitted: omitted + 1 } : { count: count + 1, omitted: 0 }
+  reported.set(actor, { hour, ...changed, size: 1 })
+  return isOmitted ? undefined : omitted
+}

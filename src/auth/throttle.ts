@@ -1,7 +1,7 @@
 import { HttpError, parseUrl, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
 import { ClockCache } from '../registry/edge/start.ts'
+import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
-import { isToken } from './token.ts'
 
 /** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
@@ -17,9 +17,8 @@ export const BLOCK_SECONDS = 60
 
 const MAX_REMEMBERED = 10_000
 
-/** The end of the time for which an address is blocked, in ms since 1970. */
+/** Ends of times, in ms since 1970: until then an address is blocked, or exceeds its rate limit of calls. */
 const blockedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
-/** The end of the time for which an address is known to exceed its rate limit of calls, in ms since 1970. */
 const limitedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
 /** SHA-256 digests of credentials that were valid before. */
 const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
@@ -27,16 +26,13 @@ const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
 /** Returns the key under which the requests of one client are counted. */
 export const clientKey = (request: Request): string => clientAddress(request) ?? 'unknown'
 
-/**
- * Returns the key under which the requests of one caller are counted: those of a token or subject together, others by
- * client.
- */
+/** Returns the key under which the requests of one caller are counted: its subject, or else its client. */
 export const callerKey = (caller: Authentication, request: Request): string =>
   caller.authenticated ? caller.subject : clientKey(request)
 
 /**
- * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a request
- * that did not arrive over the network, such as one through a service binding.
+ * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a
+ * request that did not arrive over the network.
  */
 const clientAddress = ({ headers }: Request): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
@@ -47,16 +43,17 @@ const clientAddress = ({ headers }: Request): string | undefined => {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::`
 }
 
-/**
- * Checks whether credentials are to be ignored, because too many attempts from their address have failed. Credentials that were
- * valid in this isolate before are not ignored, so that clients behind a shared address keep their access. `digest` is the
- * SHA-256 of the credentials.
- */
-export const isBlocked = (request: Request, digest: string, now = Date.now()): boolean => {
+const isBefore = (ends: typeof blockedUntil, request: Request, now: number): boolean => {
   const address = clientAddress(request)
-  const until = (address !== undefined && blockedUntil.get(address)?.until) || 0
-  return until > now && knownGood.get(digest) === undefined
+  return address !== undefined && (ends.get(address)?.until ?? 0) > now
 }
+
+/**
+ * Checks whether to ignore credentials with this SHA-256, because too many attempts from their address have failed.
+ * Those that were valid in this isolate before are not ignored: clients behind a shared address keep their access.
+ */
+export const isBlocked = (request: Request, digest: string, now = Date.now()): boolean =>
+  isBefore(blockedUntil, request, now) && knownGood.get(digest) === undefined
 
 /** Records that credentials are valid. */
 export const recordSuccess = (digest: string): void => {
@@ -64,8 +61,8 @@ export const recordSuccess = (digest: string): void => {
 }
 
 /**
- * Counts a failed attempt, and returns whether there have been too many. The binding counts every query, so this isolate remembers its
- * result. Requests without an address are not counted: one client could block all others.
+ * Counts a failed attempt, and returns whether there have been too many. Remembers the result: the binding counts every
+ * query. Does not count requests without an address: one client could block all others.
  */
 export const recordFailure = async (request: Request, limit: RateLimit, now = Date.now()): Promise<boolean> => {
   const address = clientAddress(request)
@@ -79,8 +76,8 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
 const counted = new WeakMap<Request, Promise<boolean>>()
 
 /**
- * Counts credentials that this host does not recognize as a failed attempt, once for each request. Returns whether the
- * caller has made too many. Not for calls that pass: the agent may accept the credentials.
+ * Counts unrecognized credentials as a failed attempt, once for each request. Returns whether the caller has made too
+ * many. Not for calls that pass: the agent may accept the credentials.
  */
 export const countUnrecognized = async (
   caller: Authentication,
@@ -95,13 +92,10 @@ export const countUnrecognized = async (
 }
 
 /** The error for an address whose credentials are ignored. */
-export const tooManyAttempts = (): HttpError =>
-  new HttpError(
-    429,
-    'too-many-attempts',
-    `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`,
-    { headers: { 'Retry-After': String(BLOCK_SECONDS) } },
-  )
+export const tooManyAttempts = (): HttpError => {
+  const detail = `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`
+  return new HttpError(429, 'too-many-attempts', detail, { headers: { 'Retry-After': String(BLOCK_SECONDS) } })
+}
 
 /** Records that an address exceeds its rate limit of calls. */
 export const recordLimited = (request: Request, now = Date.now()): void => {
@@ -110,12 +104,9 @@ export const recordLimited = (request: Request, now = Date.now()): void => {
 }
 
 /** Checks whether an address is known to exceed its rate limit of calls. */
-export const isLimited = (request: Request, now = Date.now()): boolean => {
-  const address = clientAddress(request)
-  return address !== undefined && (limitedUntil.get(address)?.until ?? 0) > now
-}
+export const isLimited = (request: Request, now = Date.now()): boolean => isBefore(limitedUntil, request, now)
 
-/** Checks whether a request has credentials that were valid before in this isolate; such callers have a limit of their own. */
+/** Checks whether a request has credentials that were valid before in this isolate: they have a limit of their own. */
 export const hasKnownCredentials = async (request: Request): Promise<boolean> => {
   const credentials = [...request.headers].flatMap(([name, value]) => {
     const token = value.replace(/^Bearer[ \t]+/i, '')

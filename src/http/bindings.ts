@@ -1,13 +1,8 @@
 import { variableNames } from '../variables.ts'
-import { type FetchFn, safeFetch } from './safe-fetch.ts'
-import { parseUrl } from './urls.ts'
+import { type FetchFn, parseUrl, safeFetch } from './safe-fetch.ts'
 
-/** The part of the host's configuration that this module needs. */
-type HostConfig = {
-  allowedOrigins: ReadonlySet<string>
-  /** Defined where `npm start` runs the host. */
-  localOrigins: readonly string[] | undefined
-}
+/** The part of the host's configuration that this module needs. `npm start` defines `localOrigins`. */
+type HostConfig = { allowedOrigins: ReadonlySet<string>; localOrigins: readonly string[] | undefined }
 
 /** Returns the service binding that a manifest names; undefined if this Worker has none of that name. */
 export const resolveService = (name: string, env: Env): Fetcher | undefined => {
@@ -15,31 +10,26 @@ export const resolveService = (name: string, env: Env): Fetcher | undefined => {
   return isService(binding) ? binding : undefined
 }
 
-/**
- * Returns the secret that a manifest names, as a header can carry it; or what is wrong. The host's own variables are not
- * available to manifests.
- */
+/** Returns the secret that a manifest names, as a header carries it; or what is wrong. Never one of the host's own. */
 export const resolveSecret = (
   name: string,
   env: Env,
-  config: Pick<HostConfig, 'localOrigins'>,
+  { localOrigins }: Pick<HostConfig, 'localOrigins'>,
 ): { secret: string } | { misconfigured: string } => {
   const binding = variableNames.includes(name) ? undefined : bindingNamed(name, env)
+  // Under `npm start`, wrangler reads secrets from a file, once.
+  const advice = localOrigins
+    ? `Write ${name}=… into .dev.vars, and restart \`npm start\`.`
+    : `Run \`npx wrangler secret put ${name}\`.`
   if (typeof binding !== 'string' || binding === '')
-    return { misconfigured: `This Worker has no secret "${name}". ${howToAdd(name, config)}` }
+    return { misconfigured: `This Worker has no secret "${name}". ${advice}` }
   const secret = binding.trim()
   return /^[\x21-\x7e]+$/.test(secret)
     ? { secret }
     : { misconfigured: `The secret "${name}" is empty, or contains characters that no header can carry.` }
 }
 
-/** Under `npm start`, wrangler reads secrets from a file, once. */
-const howToAdd = (name: string, { localOrigins }: Pick<HostConfig, 'localOrigins'>): string =>
-  localOrigins
-    ? `Write ${name}=… into .dev.vars, and restart \`npm start\`.`
-    : `Run \`npx wrangler secret put ${name}\`.`
-
-/** What a manifest can use of this Worker. */
+/** The secret and the service binding that a manifest names. */
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
@@ -48,7 +38,7 @@ export const findMissingBindings = (
   env: Env,
   config: Pick<HostConfig, 'localOrigins'>,
 ): { field: keyof BindingNames; name: string; message: string }[] => {
-  const missing: { field: keyof BindingNames; name: string; message: string }[] = []
+  const missing: ReturnType<typeof findMissingBindings> = []
   const resolved = secret === undefined ? {} : resolveSecret(secret, env, config)
   if (secret !== undefined && 'misconfigured' in resolved)
     missing.push({ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` })
@@ -67,8 +57,8 @@ const isService = (binding: unknown): binding is Fetcher =>
   typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
 
 /**
- * Makes a request to a Worker that is bound to this one. No network is involved, so any URL is safe. Follows no redirect. Removes
- * `Content-Length` from the response, because nothing enforces it between Workers.
+ * Makes a request to a Worker that is bound to this one. No network is involved, so any URL is safe. Follows no
+ * redirect. Removes `Content-Length` from the response, because nothing enforces it between Workers.
  */
 export const fetchService = async (
   service: Pick<Fetcher, 'fetch'>,
@@ -81,40 +71,26 @@ export const fetchService = async (
   return copy
 }
 
-/** The part of a manifest that determines how an upstream is called. */
-type UpstreamAddress = {
-  url: string
-  /** The service binding that is used instead of the network. */
-  service?: string
-  /** The Worker secret that is sent as a bearer token. */
-  secret?: string
-}
+/** The part of a manifest that determines how an upstream is called. The secret is sent as a bearer token. */
+type UpstreamAddress = { url: string; service?: string; secret?: string }
 
-/** How an upstream is called. The credentials are for the upstream's own origin only. */
-type UpstreamClient = { fetch: FetchFn; credentials: Record<string, string> }
-
-/** Returns how an upstream is called, or which binding of the manifest this Worker lacks. */
+/** Returns how an upstream is called, with credentials for its own origin only; or which binding this Worker lacks. */
 export const createUpstreamClient = (
   { url, service, secret }: UpstreamAddress,
   env: Env,
   config: HostConfig,
-): UpstreamClient | { misconfigured: string } => {
+): { fetch: FetchFn; credentials: Record<string, string> } | { misconfigured: string } => {
   const binding = service === undefined ? undefined : resolveService(service, env)
   if (service !== undefined && binding === undefined)
     return { misconfigured: `This Worker has no service binding "${service}".` }
   const resolved = secret === undefined ? undefined : resolveSecret(secret, env, config)
   if (resolved && 'misconfigured' in resolved) return resolved
-  return {
-    fetch: binding ? serviceFetch(binding, url) : async (to, init) => safeFetch(to, init, config.allowedOrigins),
-    credentials: resolved ? { Authorization: `Bearer ${resolved.secret}` } : {},
+  const fetch: FetchFn = async (to, init) => {
+    if (!binding) return safeFetch(to, init, config.allowedOrigins)
+    return isSameOrigin(to, url) ? fetchService(binding, to, init) : { blocked: 'not of the origin of its service' }
   }
+  return { fetch, credentials: resolved ? { Authorization: `Bearer ${resolved.secret}` } : {} }
 }
-
-/** A service receives only requests to the origin of its upstream. */
-const serviceFetch =
-  (service: Fetcher, address: string): FetchFn =>
-  async (url, init) =>
-    isSameOrigin(url, address) ? fetchService(service, url, init) : { blocked: 'not of the origin of its service' }
 
 const isSameOrigin = (url: string, address: string): boolean => parseUrl(url)?.origin === parseUrl(address)?.origin
 

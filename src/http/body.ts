@@ -5,17 +5,22 @@ export type BodyText = { text: string } | { failed: 'too-large' | 'not-utf-8' | 
 type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
 
 /**
- * Reads a body as UTF-8 text of at most `maxBytes`, counted after decompression. Rejects if the body of a response breaks off.
+ * Reads a body as UTF-8 text of at most `maxBytes`, counted after decompression. Rejects if the body of a response
+ * breaks off.
  *
- * A body with a `Content-Length` is left to the runtime, which decodes it at half the cost of reading the stream here, and
- * replaces what is not UTF-8 by U+FFFD. Then the result has another length than the body, or, if only the last byte of a
- * character is missing, the same length and a U+FFFD that was not sent.
+ * A body with a `Content-Length` is left to the runtime, which decodes it at half the cost, and replaces what is not
+ * UTF-8 by U+FFFD: then the text has another length, or if only the last byte of a character is missing, the same one.
  */
 export const readText = async (message: Request | Response, maxBytes: number): Promise<BodyText> => {
   const length = declaredContentLength(message)
   try {
     // `message.body` is not read: creating the object of the stream would slow down every call.
-    if (length !== null && length <= maxBytes) return checkText(await message.text(), length, maxBytes)
+    if (length !== null && length <= maxBytes) {
+      const text = await message.text()
+      // A service binding does not enforce the declared length, as HTTP does.
+      if (isLarger(text, maxBytes)) return { failed: 'too-large' }
+      return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
+    }
     const read = await readStream(message, maxBytes, length)
     return 'bytes' in read ? decodeUtf8(read.bytes) : read
   } catch (error) {
@@ -38,23 +43,14 @@ const incomplete = (message: Request | Response, error: unknown): { failed: 'inc
   throw error
 }
 
-const checkText = (text: string, length: number, maxBytes: number): BodyText => {
-  // A service binding does not enforce the declared length, as HTTP does.
-  if (isLarger(text, maxBytes)) return { failed: 'too-large' }
-  return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
-}
-
-/**
- * Returns `Content-Length`; null if it is not the number of bytes that will be read: with `Content-Encoding` they are inflated, and
- * `Transfer-Encoding` overrides it (RFC 9112 §6.3).
- */
+/** Returns `Content-Length`; null if it is not the number of bytes that will be read (RFC 9112 §6.3). */
 const declaredContentLength = ({ headers }: Request | Response): number | null => {
   const length = headers.get('Content-Length')
   const isReliable = !headers.has('Content-Encoding') && !headers.has('Transfer-Encoding')
   return isReliable && length !== null && /^\d+$/.test(length) ? Number(length) : null
 }
 
-/** Compares the UTF-8 length of a text with a limit. A UTF-16 unit takes one to three bytes, so few texts must be encoded. */
+/** Checks the UTF-8 length of a text. A UTF-16 unit takes one to three bytes, so few texts must be encoded. */
 const isLarger = (text: string, maxBytes: number): boolean =>
   text.length > maxBytes || (3 * text.length > maxBytes && utf8Length(text) > maxBytes)
 
@@ -81,16 +77,14 @@ const readStream = async (
     if (done) return { bytes: buffer.subarray(0, size) }
     const needed = size + value.byteLength
     if (needed > maxBytes) return drain(message, reader)
-    if (needed > buffer.byteLength) buffer = grow(buffer, needed, maxBytes)
+    if (needed > buffer.byteLength) {
+      const larger = new Uint8Array(Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength)))
+      larger.set(buffer)
+      buffer = larger
+    }
     buffer.set(value, size)
     size = needed
   }
-}
-
-const grow = (buffer: Uint8Array, needed: number, maxBytes: number): Uint8Array => {
-  const larger = new Uint8Array(Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength)))
-  larger.set(buffer)
-  return larger
 }
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
@@ -103,13 +97,9 @@ const decodeUtf8 = (bytes: Uint8Array): BodyText => {
   }
 }
 
-/** How much of a request that is too large is read and dropped. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 
-/**
- * Drops the rest of a body that is too large. A request is read on, within limits: a client that is still sending when the
- * connection closes may never see the response.
- */
+/** Drops the rest of a body. Reads a request on, within limits: a client that is still sending may see no response. */
 const drain = async (
   message: Request | Response,
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -119,7 +109,6 @@ const drain = async (
     if (done) return { failed: 'too-large' }
     drained += value.byteLength
   }
-  // Not awaited: how the sender takes it does not matter.
   reader.cancel().catch(() => undefined)
   return { failed: 'too-large' }
 }

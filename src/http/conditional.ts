@@ -1,6 +1,6 @@
-import { HttpError } from './errors.ts'
+import { HttpError } from './http-error.ts'
 
-/** What must be true of the stored resource for a write to be made. */
+/** The condition on the stored resource under which a write is made. */
 export type Precondition = { ifMatch?: string[]; absent?: boolean }
 
 /** Parses `If-Match` and `If-None-Match: *` of a write. Weak tags never match a write (RFC 9110 §13.1.1). */
@@ -8,11 +8,7 @@ export const parsePrecondition = (headers: Headers): Precondition => {
   const ifMatch = headers.get('If-Match')
   const ifNoneMatch = headers.get('If-None-Match')
   if (ifNoneMatch !== null && ifNoneMatch.trim() !== '*')
-    throw new HttpError(
-      400,
-      'bad-condition',
-      'A write accepts `If-None-Match: *` (create only) or `If-Match` (replace only).',
-    )
+    throw new HttpError(400, 'bad-condition', 'A write accepts `If-None-Match: *` (create) or `If-Match` (replace).')
   return {
     ...(ifMatch !== null && { ifMatch: ifMatch.split(',').map(tag => tag.trim()) }),
     ...(ifNoneMatch !== null && { absent: true }),
@@ -32,15 +28,13 @@ export const strongEtag = async (bytes: Uint8Array): Promise<string> => `"${awai
 /** Returns a SHA-256 digest in hexadecimal. */
 export const sha256Hex = async (data: Uint8Array | string): Promise<string> => {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
-  return Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), byte =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(digest, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /**
- * Checks whether the client of a GET has a representation already: by `If-None-Match`, or without that header by
- * `If-Modified-Since` (RFC 9110 §13.2.2). No later date counts: a URL may get an older representation than before, if
- * its host name passes to another agent. A request with credentials may get another representation of the same date.
+ * Checks whether the client of a GET has a representation already (RFC 9110 §13.2.2). No later date counts: a URL gets
+ * an older representation if its host name passes to another agent. Credentials may select one of the same date.
  */
 export const isNotModified = (headers: Headers, { etag, modified }: { etag: string; modified: string }): boolean => {
   const ifNoneMatch = headers.get('If-None-Match')
@@ -52,8 +46,6 @@ export const isNotModified = (headers: Headers, { etag, modified }: { etag: stri
 /** Checks whether an `If-None-Match` lists an entity tag, weakly compared, or `*` (RFC 9110 §13.1.2). */
 export const matchesIfNoneMatch = (header: string | null, etag: string): boolean => {
   if (header === null) return false
-  return header === etag || header.trim() === '*' || entityTags(header).includes(etag.replace(/^W\//, ''))
+  const tags = header.split(',').map(tag => tag.trim().replace(/^W\//, ''))
+  return header === etag || header.trim() === '*' || tags.includes(etag.replace(/^W\//, ''))
 }
-
-/** Returns the entity tags that a conditional header lists, without `W/`. */
-const entityTags = (header: string): string[] => header.split(',').map(tag => tag.trim().replace(/^W\//, ''))

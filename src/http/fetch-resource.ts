@@ -1,11 +1,9 @@
 import { essence, isJsonType, type Json, parseUnambiguous } from '../json/index.ts'
-import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES } from '../limits.ts'
+import { CARD_TIMEOUT_SECONDS, MAX_CARD_BYTES, MAX_REDIRECTS } from '../limits.ts'
 import { readText } from './body.ts'
-import { type FetchFn, fetchFollowingRedirects, type GetHeaders, safeFetch } from './safe-fetch.ts'
+import { type FetchFn, parseUrl, safeFetch } from './safe-fetch.ts'
 
-/**
- * The reason why a resource was not fetched. `detail` is for the log only: clients may have to see one reason for all.
- */
+/** The reason why a resource was not fetched. `detail` is for the log only: clients may see one reason for all. */
 export type FetchFailure = { detail: string } & (
   | { failed: 'blocked' | 'unreachable' | 'timeout' | 'redirect' | 'too-large' | 'not-text' }
   | { failed: 'status'; status: number }
@@ -15,8 +13,14 @@ export type FetchFailure = { detail: string } & (
   | { failed: 'type'; type: string }
 )
 
-/** How a resource is fetched, and what it may cost. */
-export type FetchOptions = GetHeaders & {
+/** The headers and limits of a fetch. */
+export type FetchOptions = {
+  /** Sent with every request. */
+  headers?: Record<string, string>
+  /** Headers for the origin of the first URL, until a redirect leaves it. */
+  credentials?: Record<string, string> | undefined
+  /** Conditional headers, for the first URL only. */
+  validators?: Record<string, string> | undefined
   /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
   /** Origins that are exempt from the checks of `safeFetch`. */
@@ -27,7 +31,7 @@ export type FetchOptions = GetHeaders & {
   maxBytes?: number
   /** Limit of the whole, redirects and body included, `CARD_TIMEOUT_SECONDS` by default. */
   timeoutSeconds?: number
-  /** How many redirects are followed, `MAX_REDIRECTS` by default. */
+  /** Limit of the redirects that are followed, `MAX_REDIRECTS` by default. */
   maxRedirects?: number
 }
 
@@ -38,27 +42,20 @@ export type Resource = { content: string; headers: Headers; url: string; redirec
 export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
   const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const controller = new AbortController()
-  let expire = (_: FetchFailure): void => undefined
   const timeout = new Promise<FetchFailure>(resolve => {
-    expire = resolve
+    const failure: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
+    const timer = setTimeout(() => resolve(failure), timeoutSeconds * 1000)
+    controller.signal.addEventListener('abort', () => clearTimeout(timer))
   })
-  const timer = setTimeout(
-    () => expire({ failed: 'timeout', detail: `more than ${timeoutSeconds} s` }),
-    timeoutSeconds * 1000,
-  )
   try {
     return await Promise.race([fetchWithin(url, options, controller.signal), timeout])
   } finally {
-    clearTimeout(timer)
     // The rest of an unread body would keep its connection open.
     controller.abort()
   }
 }
 
-/**
- * A JSON document, the headers of its response and its URL after redirects; or an error that completes a sentence about
- * its address.
- */
+/** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
 export type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
 
 /** Fetches a JSON document as `fetchText` does. `describe` replaces the description of a failure for clients. */
@@ -82,19 +79,19 @@ const fetchWithin = async (
   options: FetchOptions,
   signal: AbortSignal,
 ): Promise<Resource | FetchFailure> => {
-  const { allowedOrigins, maxRedirects, maxBytes = MAX_CARD_BYTES } = options
+  const { allowedOrigins, maxBytes = MAX_CARD_BYTES } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
-  const followed = await fetchFollowingRedirects(url, options, fetch, {
-    ...(maxRedirects !== undefined && { maxRedirects }),
-    signal,
-  }).catch(unreachable)
+  const followed = await fetchFollowingRedirects(url, options, fetch, signal).catch(unreachable)
   if ('failed' in followed) return followed
   const { response, redirected } = followed
   const { status, headers } = response
   if (status === 304 && options.validators && !redirected) return { failed: 'unchanged', detail: '304' }
   if (status !== 200) return { failed: 'status', status, detail: `${status}` }
   const contentType = headers.get('Content-Type')
-  if (!options.accepts(contentType)) return typeFailure(contentType)
+  if (!options.accepts(contentType)) {
+    const type = essence(contentType).slice(0, 100)
+    return { failed: 'type', type, detail: type === '' ? 'no media type' : type }
+  }
   const body = await readText(response, maxBytes).catch(unreachable)
   if ('text' in body) return { content: body.text, headers, url: followed.url, redirected }
   if ('detail' in body) return body
@@ -103,9 +100,39 @@ const fetchWithin = async (
     : { failed: 'not-text', detail: 'not UTF-8' }
 }
 
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
+
+/** GETs a URL, and follows redirects with `fetchFn`, too. Rejects as that does. */
+export const fetchFollowingRedirects = async (
+  address: string,
+  { headers, credentials, validators, maxRedirects = MAX_REDIRECTS }: Omit<FetchOptions, 'accepts'>,
+  fetchFn: FetchFn,
+  signal: AbortSignal,
+): Promise<{ response: Response; url: string; redirected: boolean } | FetchFailure> => {
+  const visited = new Set<string>()
+  let sameOrigin = true
+  for (let url = address; ; ) {
+    const sent = { ...headers, ...(sameOrigin && credentials), ...(visited.size === 0 && validators) }
+    visited.add(url)
+    const response = await fetchFn(url, { method: 'GET', headers: sent, signal })
+    if ('blocked' in response) return { failed: 'blocked', detail: response.blocked }
+    if (!REDIRECT_STATUSES.has(response.status)) return { response, url, redirected: visited.size > 1 }
+    const location = response.headers.get('Location')
+    const next = location === null ? null : parseUrl(location, url)
+    if (next === null) return { failed: 'redirect', detail: 'to no address' }
+    if (url.startsWith('https:') && next.protocol !== 'https:')
+      return { failed: 'blocked', detail: 'a redirect away from https' }
+    next.hash = ''
+    if (visited.has(next.href)) return { failed: 'redirect', detail: 'in a circle' }
+    if (visited.size > maxRedirects) return { failed: 'redirect', detail: `more than ${maxRedirects} times` }
+    sameOrigin &&= next.origin === parseUrl(address)?.origin
+    url = next.href
+  }
+}
+
 /**
- * Describes a failure for clients, in words that complete a sentence about the address. A blocked address looks like one that does not
- * respond: otherwise callers could map the network around this host.
+ * Describes a failure for clients, in words that complete a sentence about the address. A blocked address looks like
+ * one that does not respond: otherwise callers could map the network around this host.
  */
 export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES): string => {
   switch (failure.failed) {
@@ -115,12 +142,11 @@ export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES
       return `responded with HTTP ${failure.status}`
     case 'redirect':
       return `redirects ${failure.detail}`
-    case 'type':
-      return 'responded with something other than JSON'
     case 'too-large':
       return `is larger than ${maxBytes / 1024} KiB`
+    case 'type':
     case 'not-text':
-      return 'responded with something other than UTF-8'
+      return `responded with something other than ${failure.failed === 'type' ? 'JSON' : 'UTF-8'}`
     default:
       return 'cannot be reached'
   }
@@ -131,8 +157,3 @@ const unreachable = (error: unknown): FetchFailure => ({
   failed: 'unreachable',
   detail: error instanceof Error ? error.message : String(error),
 })
-
-const typeFailure = (contentType: string | null): FetchFailure => {
-  const type = essence(contentType).slice(0, 100)
-  return { failed: 'type', type, detail: type === '' ? 'no media type' : type }
-}

@@ -1,3 +1,4 @@
+import { CORS_HEADERS, NO_STORE } from './headers.ts'
 import type { ServerTiming } from './server-timing.ts'
 
 /** The variable segments of a request's path by name, percent-encoded as they were sent. */
@@ -11,7 +12,7 @@ export type Handler = (
   params: PathParams,
 ) => Promise<Response> | Response
 
-/** What a handler is called with, as one value for functions that need more besides. */
+/** The arguments of a handler, as one value for functions with more parameters. */
 export type RequestContext = {
   request: Request
   env: Env
@@ -31,3 +32,31 @@ export const lazy =
   <Name extends string>(load: () => Promise<Record<Name, Handler>>, name: Name): Handler =>
   async (...args) =>
     (await load())[name](...args)
+
+/** Returns a JSON response for any origin, which is not cached unless `headers` say otherwise. */
+export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(typeof body === 'string' ? body : JSON.stringify(body), {
+    status,
+    headers: { ...CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': NO_STORE, ...headers },
+  })
+
+/** Checks whether a `Response` can have a body with a foreign status: with any other, its constructor throws. */
+export const canHaveBody = (status: number): boolean =>
+  status >= 200 && status < 600 && status !== 204 && status !== 205 && status !== 304
+
+const a2aHeaders: Record<string, string> = {
+  ...CORS_HEADERS,
+  'Access-Control-Expose-Headers':
+    'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
+  'Cache-Control': NO_STORE,
+  'Content-Type': 'application/json',
+}
+/** Cloning a prebuilt Headers object costs half as much as building one. */
+const prebuiltHeaders = new Headers(a2aHeaders)
+
+/** Returns the response to an A2A call: JSON that is not cached, unless `extra` says otherwise. */
+export const a2aResponse = (body: BodyInit | null, status: number, extra: Record<string, string> = {}): Response => {
+  const response = new Response(body, { status, headers: prebuiltHeaders })
+  for (const [name, value] of Object.entries(extra)) if (value !== a2aHeaders[name]) response.headers.set(name, value)
+  return response
+}

@@ -3,10 +3,7 @@ const PRODUCT = 'CallingCard'
 /** Returns the `User-Agent` of this host's own requests; `origin` lets the operator of a server find this host. */
 export const userAgent = (origin?: string): string => (origin === undefined ? PRODUCT : `${PRODUCT} (+${origin})`)
 
-/**
- * Checks whether a request comes from a Calling Card host. It triggers no refresh of a remote card here, so that hosts which
- * fetch cards from each other never do so in a chain or a loop.
- */
+/** Checks whether a Calling Card host sends a request. It refreshes no remote card: hosts could fetch in a loop. */
 export const isCardHost = (headers: Headers): boolean => headers.get('User-Agent')?.startsWith(PRODUCT) === true
 
 /** `Cache-Control` of errors, writes and calls. */
@@ -22,14 +19,7 @@ export const CORS_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** The same for responses to A2A calls, which have headers of their own. */
-export const A2A_CORS_HEADERS = {
-  ...CORS_HEADERS,
-  'Access-Control-Expose-Headers':
-    'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
-} as const
-
-// API key headers have names of their agents' choice. The wildcard covers all headers but Authorization.
+// The wildcard covers API key headers, whose names are their agents' choice, but not Authorization.
 const ALLOWED_HEADERS = 'Authorization, Content-Type, A2A-Version, A2A-Extensions, If-None-Match, If-Match, *'
 
 /** Returns the response to `OPTIONS` for a path with these methods; browsers may cache it for a day. */
@@ -52,18 +42,15 @@ export const requestHostname = ({ url }: Request): string => new URL(url).hostna
 /** Checks whether a header can have a name (RFC 9110 §5.1): with any other, `Headers` throws. */
 export const isFieldName = (name: string): boolean => /^[\w!#$%&'*+.^`|~-]+$/.test(name)
 
-/** Returns a header of a request; null if there is none, or if it is for this hop only, as `Connection` names it (RFC 9110 §7.6.1). */
+/** Returns a header of a request; null if there is none, or if `Connection` names it: for this hop only. */
 export const endToEndHeader = (name: string, headers: Headers): string | null => {
   const value = headers.get(name)
   if (value === null) return null
-  const hopByHop = headers
-    .get('Connection')
-    ?.toLowerCase()
-    .split(/[\s,]+/)
-  return hopByHop?.includes(name) ? null : value
+  const hopByHop = headers.get('Connection')?.toLowerCase() ?? ''
+  return hopByHop.split(/[\s,]+/).includes(name) ? null : value
 }
 
-/** Checks whether a client prefers HTML to JSON, as a browser does for a page. One that accepts anything, or JSON as gladly, does not. */
+/** Checks whether a client prefers HTML to JSON, as a browser does for a page. */
 export const prefersHtml = ({ method, headers }: Request): boolean => {
   if (method !== 'GET' && method !== 'HEAD') return false
   const ranges = (headers.get('Accept') ?? '').toLowerCase().split(',')

@@ -1,4 +1,3 @@
-export * from './document.ts'
 export * from './json-body.ts'
 export * from './shared.ts'
 export * from './start.ts'

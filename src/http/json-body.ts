@@ -1,19 +1,11 @@
-import {
-  decodeUtf8,
-  findSyntaxMistake,
-  isJsonType,
-  type Json,
-  parseUnambiguous,
-  type SyntaxMistake,
-} from '../json/index.ts'
+import { decodeUtf8, findSyntaxMistake, isJsonType, type Json, parseUnambiguous } from '../json/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
-import { HttpError } from './errors.ts'
+import { matchesIfNoneMatch, strongEtag } from './conditional.ts'
+import { CORS_HEADERS, PRIVATE_NO_STORE } from './headers.ts'
+import { HttpError } from './http-error.ts'
 
-/**
- * Reads the JSON body of a request to the registry. Checks its media type first, then its size, encoding, depth and syntax, and that no
- * object has a name twice.
- */
+/** Reads the JSON body of a request, and checks its media type, size, encoding, depth, syntax and unique names. */
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
     throw new HttpError(
@@ -27,7 +19,15 @@ export const readJson = async (request: Request): Promise<Json> => {
 /** Reads a body of at most `maxBytes` that must be UTF-8. */
 export const readBodyText = async (request: Request, maxBytes: number): Promise<string> => {
   const body = await readBytes(request, maxBytes)
-  if ('failed' in body) throw bodyErrors[body.failed](maxBytes)
+  if ('failed' in body)
+    throw body.failed === 'incomplete'
+      ? new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.')
+      : new HttpError(
+          413,
+          'too-large',
+          `The body is larger than ${maxBytes / 1024} KiB. ` +
+            'A card links to icons and documents instead of containing them.',
+        )
   const decoded = decodeUtf8(body.bytes)
   if ('message' in decoded)
     throw new HttpError(
@@ -44,20 +44,30 @@ export const parseJsonText = (text: string): Json => {
   if ('value' in parsed) return parsed.value
   const { refused } = parsed
   const isAmbiguous = 'pointer' in parsed
-  const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(findSyntaxMistake(text))
+  const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(text)
   const errors = isAmbiguous ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
   throw new HttpError(refused === 'not-json' ? 400 : 422, refused, detail, errors)
 }
 
-const describeMistake = ({ line, column, message }: SyntaxMistake): string =>
-  message.replace(/\.$/, ` (line ${line}, column ${column}).`)
+const describeMistake = (text: string): string => {
+  const { message, line, column } = findSyntaxMistake(text)
+  return message.replace(/\.$/, ` (line ${line}, column ${column}).`)
+}
 
-const bodyErrors = {
-  'too-large': (maxBytes: number) =>
-    new HttpError(
-      413,
-      'too-large',
-      `The body is larger than ${maxBytes / 1024} KiB. A card links to icons and documents instead of containing them.`,
-    ),
-  incomplete: () => new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.'),
+/**
+ * Returns the response to a GET of a JSON document, or of its text: 304 if the client has it already. `Cache-Control`
+ * applies unless the request has credentials.
+ */
+export const respondWithDocument = async (
+  document: unknown,
+  requestHeaders: Headers,
+  { 'Content-Type': contentType, 'Cache-Control': shared }: Record<'Cache-Control' | 'Content-Type', string>,
+): Promise<Response> => {
+  const body = typeof document === 'string' ? document : JSON.stringify(document)
+  const etag = await strongEtag(new TextEncoder().encode(body))
+  const caching = requestHeaders.has('Authorization') ? PRIVATE_NO_STORE : shared
+  const common = { ...CORS_HEADERS, 'Cache-Control': caching, ETag: etag }
+  return matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag)
+    ? new Response(null, { status: 304, headers: common })
+    : new Response(body, { headers: { ...common, 'Content-Type': contentType } })
 }

@@ -1,15 +1,15 @@
-/** What the time of a request is spent on, as `Server-Timing` names it. docs/reference.md explains each. */
+/** The metrics of `Server-Timing`. docs/reference.md explains each. */
 export const TIMING_METRICS = ['auth', 'kv', 'body', 'gate', 'upstream', 'total'] as const
 
 type Metric = (typeof TIMING_METRICS)[number]
 
-/** Measures one request, in whole milliseconds. The clock of Workers stands still between two operations of the network. */
+/** Measures one request, in whole milliseconds. The clock of Workers stands still between operations of the network. */
 export class ServerTiming {
   readonly #startedAt = Date.now()
   readonly #durations = new Map<Metric, number>()
   #lapStartedAt = this.#startedAt
 
-  /** Starts to measure a request whose client prefers `server-timing` (RFC 7240 §2); returns undefined for any other. */
+  /** Starts to measure a request whose client prefers `server-timing` (RFC 7240 §2). */
   static start(headers: Headers): ServerTiming | undefined {
     const preferences = headers.get('Prefer')?.replace(/"(?:[^"\\]|\\.)*"?/g, '') ?? ''
     return /(?:^|,)[ \t]*server-timing[ \t]*(?:[;,]|$)/i.test(preferences) ? new ServerTiming() : undefined
@@ -22,10 +22,7 @@ export class ServerTiming {
     this.#lapStartedAt = now
   }
 
-  /**
-   * Reports the durations in `Server-Timing`, which a page of any origin can read. Only for callers that may know that the agent
-   * exists.
-   */
+  /** Reports the durations to a page of any origin. Only for callers that may know that the agent exists. */
   addTo({ headers }: Response): void {
     this.#durations.set('total', Date.now() - this.#startedAt)
     const metrics = TIMING_METRICS.flatMap(name => {

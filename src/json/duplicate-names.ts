@@ -1,16 +1,12 @@
 import { formatPointer, type Json, type Pointer } from './json.ts'
 import { type Parsed, parseJson } from './parse.ts'
 
-/** How much of a pointer an error repeats. */
 const MAX_POINTER_LENGTH = 200
 
 /** A text in which an object has a name twice, for people: `message` completes a sentence about `pointer`. */
 type Ambiguous = { refused: 'duplicate-name'; detail: string; pointer: Pointer; message: string }
 
-/**
- * Parses a JSON document as `parseJson` does, and refuses one in which an object has a name twice: two readers could
- * see different values.
- */
+/** Parses JSON as `parseJson` does, unless an object has a name twice: two readers could see different values. */
 export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambiguous => {
   const parsed = parseJson(text, expected)
   const duplicate = 'value' in parsed && hasDuplicateName(text, parsed.value) ? findDuplicateName(text) : undefined
@@ -20,60 +16,40 @@ export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambi
   return { refused: 'duplicate-name', detail: `${pointer} ${message}: remove one of the two.`, pointer, message }
 }
 
-/** An object or array around the current position: the names that an object has, and the member or item that is being read. */
+/** An object or array: the names that an object has, and the member or item that is being read. */
 type Container = { names: Set<string> | undefined; token: string | number }
 
 /**
- * Returns the first name that an object of a JSON text has already, and its line; undefined if there is none. `JSON.parse` keeps the
- * last of the two values. The text must be valid JSON; the time is linear.
+ * Returns the first name that an object of a JSON text has already, and its line; undefined if there is none. The text
+ * must be valid JSON; the time is linear.
  */
 export const findDuplicateName = (text: string): { pointer: Pointer; line: number } | undefined => {
   const containers: Container[] = []
   let isName = false
-  for (let index = 0; index < text.length; index++) {
+  for (const { 0: found, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/g)) {
     const container = containers.at(-1)
-    switch (text[index]) {
-      case '"': {
-        const end = endOfString(text, index)
-        if (isName && container?.names) {
-          const name = parseName(text.slice(index, end + 1))
-          container.token = name
-          if (container.names.has(name)) {
-            const pointer = formatPointer(...containers.map(({ token }) => token))
-            return { pointer, line: text.slice(0, index).split('\n').length }
-          }
-          container.names.add(name)
-          isName = false
-        }
-        index = end
-        break
+    if (found === '{') containers.push({ names: new Set(), token: '' })
+    else if (found === '[') containers.push({ names: undefined, token: 0 })
+    else if (found === '}' || found === ']') containers.pop()
+    else if (found === ',') {
+      if (typeof container?.token === 'number') container.token++
+    } else if (isName && container?.names) {
+      const name = String(JSON.parse(found))
+      container.token = name
+      if (container.names.has(name)) {
+        const pointer = formatPointer(...containers.map(({ token }) => token))
+        return { pointer, line: text.slice(0, index).split('\n').length }
       }
-      case '{':
-        containers.push({ names: new Set(), token: '' })
-        isName = true
-        break
-      case '[':
-        containers.push({ names: undefined, token: 0 })
-        isName = false
-        break
-      case '}':
-      case ']':
-        containers.pop()
-        isName = false
-        break
-      case ',':
-        if (typeof container?.token === 'number') container.token++
-        isName = container?.names !== undefined
-        break
+      container.names.add(name)
     }
+    isName = found === '{' || (found === ',' && container?.names !== undefined)
   }
   return undefined
 }
 
 /**
- * Checks whether an object of a JSON text has a name twice: then `value`, which `JSON.parse` returns for the text,
- * has fewer names. Much faster than `findDuplicateName`, for the responses to calls. The value must not nest too
- * deeply for a recursion.
+ * Checks whether an object of a JSON text has a name twice: then its parsed `value` has fewer names. Much faster than
+ * `findDuplicateName`, for the responses to calls. The value must not nest too deeply for a recursion.
  */
 export const hasDuplicateName = (text: string, value: Json): boolean => countNames(text) > countMembers(value)
 
@@ -94,7 +70,7 @@ const countNames = (text: string): number => {
   return count
 }
 
-/** Whether an odd number of backslashes is before an index. */
+/** Checks whether an odd number of backslashes is before an index. */
 const isEscaped = (text: string, index: number): boolean => {
   let before = index - 1
   while (text.charCodeAt(before) === BACKSLASH) before--
@@ -114,11 +90,3 @@ const countMembers = (value: Json): number => {
   }
   return count
 }
-
-const endOfString = (text: string, start: number): number => {
-  let end = start + 1
-  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-  return end
-}
-
-const parseName = (text: string): string => (text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1))

@@ -1,6 +1,4 @@
-export * from './canonical.ts'
 export { hasDuplicateName, parseUnambiguous } from './duplicate-names.ts'
 export * from './start.ts'
 export * from './syntax-mistake.ts'
 export * from './tree.ts'
-export * from './utf8.ts'

@@ -4,11 +4,11 @@ export type Json = null | boolean | number | string | Json[] | JsonObject
 /** A JSON object. Members that are `undefined` count as absent, as `JSON.stringify` leaves them out. */
 export type JsonObject = { [name: string]: Json | undefined }
 
-/** Whether a value is a JSON object: neither null nor an array. */
+/** Checks whether a value is a JSON object: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether two JSON values are equal, whatever the order of their members. */
+/** Checks whether two JSON values are equal, whatever the order of their members. */
 export const jsonEquals = (left: Json | undefined, right: Json | undefined): boolean => {
   if (left === right) return true
   if (Array.isArray(left) && Array.isArray(right))
@@ -29,7 +29,7 @@ export const jsonEntries = (value: JsonObject | Json[]): [name: string, value: J
 export const omit = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 
-/** Returns a string, a number or a boolean as text, and '' for any other value: an object may have a member `toString`. */
+/** Returns a string, a number or a boolean as text; '' for any other value: an object may have a member `toString`. */
 export const toText = (value: Json | undefined): string =>
   value === undefined || typeof value === 'object' ? '' : String(value)
 

@@ -16,21 +16,14 @@ export type MediaRange = {
   range: string
   /** Without `q`. */
   parameters: [name: string, value: string][]
-  /** Listed with `q=0`, as not acceptable. */
+  /** Listed with `q=0`. */
   excluded: boolean
-  /** Whether it is a media type, a media range or a single word. */
   isValid: boolean
 }
 
-/** Words that cards and clients use for any media type of a kind. */
-const aliases: ReadonlyMap<string, string> = new Map([
-  ['*', '*/*'],
-  ...['text', 'image', 'audio', 'video'].map((kind): [string, string] => [kind, `${kind}/*`]),
-])
-
 const MAX_LENGTH = 256
 
-/** A parameter, with a token or a quoted string as its value (RFC 9110 §5.6.6). No two repetitions match the same characters. */
+/** A parameter with a token or a quoted string (RFC 9110 §5.6.6). No two repetitions match the same characters. */
 const parameter = /;([^;=]*)=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 
 /** Parses a mode. Never fails: an unknown word is a range that only the same word matches. */
@@ -38,8 +31,10 @@ export const parseMediaRange = (text: string): MediaRange => {
   const [name = ''] = text.slice(0, MAX_LENGTH).split(';', 1)
   const type = name.trim().toLowerCase()
   const { q, ...parameters } = parseParameters(text.slice(name.length, MAX_LENGTH))
+  // Cards and clients use these words for any media type of a kind.
+  const isKind = /^(?:text|image|audio|video|\*)$/.test(type)
   return {
-    range: aliases.get(type) ?? type,
+    range: isKind ? `${type}/*` : type,
     parameters: Object.entries(parameters),
     excluded: q !== undefined && /^0(?:\.0*)?$/.test(q),
     isValid: /^\s*(?:[\w.+-]+|\*)\s*$/.test(name) || isMediaTypeName(name.trim().replaceAll('*', 'x')),
@@ -59,8 +54,8 @@ const parseParameters = (text: string): Record<string, string> => {
 export const isMediaRange = (text: string): boolean => text.length <= MAX_LENGTH && parseMediaRange(text).isValid
 
 /**
- * Checks whether two ranges have media types in common. A wildcard may be on either side. Parameters count only where both have
- * the same one: an agent that takes `text/plain` takes any charset.
+ * Checks whether two ranges have media types in common. Parameters count only where both have the same one: an agent
+ * that takes `text/plain` takes any charset.
  */
 export const intersects = (left: MediaRange, right: MediaRange): boolean =>
   (isSubrange(left.range, right.range) || isSubrange(right.range, left.range)) &&
@@ -77,3 +72,30 @@ export const specificity = ({ range, parameters }: MediaRange): number =>
 
 const isSubrange = (inner: string, outer: string): boolean =>
   outer === '*/*' || inner === outer || (outer.endsWith('/*') && inner.startsWith(outer.slice(0, -1)))
+
+const topLevelType = ({ range }: MediaRange): string => range.split('/', 1)[0] ?? ''
+
+/** The key of all ranges. */
+const ALL = ''
+
+/** Media ranges, of which only those that may share a type with another range are compared with it. */
+export class MediaRanges {
+  /** By range, by top-level type, and those with a wildcard by `type/*`. */
+  readonly #ranges = new Map<string, MediaRange[]>()
+
+  constructor(ranges: readonly MediaRange[]) {
+    for (const range of ranges) {
+      const type = topLevelType(range)
+      for (const key of [ALL, type, range.range.endsWith('/*') ? `${type}/*` : range.range])
+        if (!this.#ranges.get(key)?.push(range)) this.#ranges.set(key, [range])
+    }
+  }
+
+  /** Checks whether any of the ranges has media types in common with another range, as `intersects` does. */
+  intersects(other: MediaRange): boolean {
+    const type = topLevelType(other)
+    const narrow = other.range.endsWith('/*') ? type : other.range
+    const keys = other.range === '*/*' ? [ALL] : [narrow, `${type}/*`, '*/*']
+    return keys.some(key => this.#ranges.get(key)?.some(range => intersects(range, other)))
+  }
+}

@@ -11,24 +11,20 @@ export const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels
 export const parseJson = (text: string, expected = 'a card or a manifest'): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (isDeeperThan(source, MAX_JSON_DEPTH)) return { refused: 'too-deep', detail: TOO_DEEP }
+  if (source.trim() === '') return { refused: 'not-json', detail: `The body is empty; expected ${expected} as JSON.` }
   try {
     return { value: JSON.parse(source) }
   } catch (error) {
-    const reason = error instanceof Error && source.trim() !== '' ? ` ${error.message.replace(excerpt, '')}` : ''
-    return { refused: 'not-json', detail: describeText(source, expected) + reason }
+    const reason = error instanceof Error ? ` ${error.message.replace(excerpt, '')}` : ''
+    const found = /^\s*</.test(source) ? 'HTML or XML, not JSON' : 'not JSON'
+    return { refused: 'not-json', detail: `This is ${found}.${reason}` }
   }
 }
 
 /** V8 quotes the text around some errors, which may be a part of a secret. */
 const excerpt = /, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s
 
-const describeText = (source: string, expected: string): string => {
-  if (source.trim() === '') return `The body is empty; expected ${expected} as JSON.`
-  if (/^\s*</.test(source)) return 'This is HTML or XML, not JSON.'
-  return 'This is not JSON.'
-}
-
-/** Checks the depth of a JSON text by its brackets outside strings, so that no recursive function has to read a hostile one. */
+/** Checks the depth of a JSON text by its brackets outside strings: recursive functions need not read a hostile one. */
 export const isDeeperThan = (source: string, levels: number): boolean => {
   // Few documents have enough brackets, and `indexOf` counts them much faster than a scan.
   if (!occursMoreThan(source, '{', levels / 2) && !occursMoreThan(source, '[', levels / 2)) return false

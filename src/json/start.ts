@@ -1,4 +1,3 @@
 export * from './json.ts'
-export * from './media-ranges.ts'
 export * from './media-type.ts'
 export { isDeeperThan, parseJson, TOO_DEEP } from './parse.ts'

@@ -19,7 +19,7 @@ const SPACE = /[ \t\r\n]*/y
 /** A place in a text, the token before it, what is expected there, and the offsets of the brackets that are open. */
 type Place = { text: string; at: number; before: string; expected: Expected; open: number[] }
 
-/** Finds the first mistake in a text that is not JSON, or too deep. The message quotes no word of it: it may be a secret. */
+/** Finds the first mistake in a text that is not JSON, or too deep. Quotes no word of it: it may be a secret. */
 export const findSyntaxMistake = (text: string): SyntaxMistake => {
   const place: Place = { text, at: 0, before: '', expected: 'value', open: [] }
   for (;;) {
@@ -55,7 +55,7 @@ const step = (token: string, { text, at, before, expected, open }: Place): Expec
   return token === '{' ? 'name' : token === '[' ? 'value' : 'more'
 }
 
-/** What people write by mistake: what is expected, what they write instead, and what to do about it. */
+/** Common mistakes: what is expected, what is found instead, and how to fix it. */
 const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])[] = [
   [/./, /[<=>]{7} ?/y, 'Resolve this Git conflict: keep one of the two versions'],
   [/value/, /(?<=^\s*)</y, 'This is HTML or XML, not a card'],
@@ -100,4 +100,27 @@ const describe = (place: Place): SyntaxMistake => {
   }
   const hint = HINTS.find(([states, mistake]) => states.test(expected) && match(mistake, place) !== undefined)
   return report(hint?.[2] ?? 'Write a comma before this')
+}
+
+/** The first byte that is not UTF-8, for people: its offset, from 0, and the line and column of the text, from 1. */
+type InvalidByte = { message: string; offset: number; line: number; column: number }
+
+/** Decodes UTF-8 text, without its byte order mark; or finds the first byte that is not UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): { text: string } | InvalidByte => {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes) }
+  } catch {
+    return findInvalidByte(bytes)
+  }
+}
+
+/** A lenient decoder replaces the byte, so the text differs from the bytes in the character that begins there. */
+const findInvalidByte = (bytes: Uint8Array): InvalidByte => {
+  const encoded = new TextEncoder().encode(new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes))
+  let offset = encoded.findIndex((byte, index) => byte !== bytes[index])
+  while (((encoded[offset] ?? 0) & 0xc0) === 0x80) offset--
+  const lines = new TextDecoder().decode(bytes.subarray(0, offset)).split('\n')
+  const byte = bytes[offset]?.toString(16).toUpperCase().padStart(2, '0')
+  const column = (lines.at(-1) ?? '').length + 1
+  return { message: `the byte 0x${byte} at offset ${offset}`, offset, line: lines.length, column }
 }

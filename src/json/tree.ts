@@ -30,32 +30,45 @@ export type StringValue = {
   pointer: () => Pointer
 }
 
+/** Visits every value of a document. An item of a list has the name of the list. */
+const visitValues = (
+  value: Json,
+  visit: (value: Json, name: string, pointer: () => Pointer) => void,
+  name = '',
+  pointer: () => Pointer = () => '',
+): void => {
+  visit(value, name, pointer)
+  if (Array.isArray(value) || isJsonObject(value))
+    for (const [member, inner] of jsonEntries(value))
+      visitValues(inner, visit, Array.isArray(value) ? name : member, () => pointer() + formatPointer(member))
+}
+
 /** Collects every string value of a document. */
 export const collectStrings = (document: Json): StringValue[] => {
   const strings: StringValue[] = []
-  const visit = (value: Json, name: string, pointer: () => Pointer): void => {
+  visitValues(document, (value, name, pointer) => {
     if (typeof value === 'string') strings.push({ value, name, pointer })
-    else if (Array.isArray(value))
-      value.forEach((item, index) => {
-        visit(item, name, () => pointer() + formatPointer(index))
-      })
-    else if (isJsonObject(value))
-      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
-  }
-  visit(document, '', () => '')
+  })
   return strings
 }
 
 /** Collects the name of every member of a document, each with the pointer of the object that has it. */
-export const collectNames = (document: Json): { value: string; pointer: () => Pointer }[] => {
+export const collectNames = (document: Json): Pick<StringValue, 'value' | 'pointer'>[] => {
   const names: ReturnType<typeof collectNames> = []
-  const visit = (value: Json, pointer: () => Pointer): void => {
-    if (!Array.isArray(value) && !isJsonObject(value)) return
-    for (const [member, inner] of jsonEntries(value)) {
-      if (!Array.isArray(value)) names.push({ value: member, pointer })
-      visit(inner, () => pointer() + formatPointer(member))
-    }
-  }
-  visit(document, () => '')
+  visitValues(document, (object, _, pointer) => {
+    if (isJsonObject(object)) names.push(...jsonEntries(object).map(([value]) => ({ value, pointer })))
+  })
   return names
+}
+
+/**
+ * Serializes JSON in the canonical form of RFC 8785: without white space, the members of an object in the order of the
+ * UTF-16 units of their names. JavaScript writes numbers and strings as the standard has it.
+ */
+export const canonicalJson = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const members = new Map(jsonEntries(value))
+  const names = [...members.keys()].sort()
+  return `{${names.map(name => `${JSON.stringify(name)}:${canonicalJson(members.get(name) ?? null)}`).join(',')}}`
 }

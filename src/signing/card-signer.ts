@@ -4,20 +4,17 @@ import { type Note, signedNames } from '../card/model/index.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
 import { isLocalName, parseUrl } from '../http/index.ts'
-import { getSigningKeys, type KeyEnv, nameSigners } from './keys.ts'
+import { getSigningKeys, type KeyEnv, nameSigners } from './signing-keys.ts'
 
-/** How the cards of an agent are signed: by whom, or why not. `signers` names the keys of the host that it was decided with. */
+/** The signer of the cards of an agent, or why there is none. `signers` names the keys of the host at that time. */
 export type Signing = { signers: string } & ({ signer: CardSigner } | { unsigned: string })
-
-/** The agent whose cards are signed, and the origin of this host's URLs in them. */
-type SignedAgent = { manifest: SigningTerms; origin: string }
 
 /** The part of a manifest that decides how cards are signed. */
 export type SigningTerms = Pick<Manifest, 'signatures' | 'hosts'>
 
-/** Returns what signs the cards of an agent. `known` are signatures that were made before, by their digests. */
+/** Returns what signs the cards of an agent, whose URLs have an origin. `known` are earlier signatures, by digest. */
 export const createSigning = async (
-  { manifest, origin }: SignedAgent,
+  { manifest, origin }: { manifest: SigningTerms; origin: string },
   known: CardSigner['known'],
   env: KeyEnv & Variables,
 ): Promise<Signing> => {
@@ -26,36 +23,27 @@ export const createSigning = async (
   if ('misconfigured' in keys) return { signers, unsigned: keys.misconfigured }
   if (manifest.signatures === 'strip') return { signers, unsigned: 'The manifest has `signatures: strip`.' }
   if (!isOwnOrigin(origin, manifest, env)) return { signers, unsigned: UNKNOWN_ORIGIN }
-  const { current, previous } = keys
-  return {
-    signers,
-    signer: {
-      keys: [current, ...(previous ? [previous] : [])],
-      jku: `${origin}${KEY_SET_PATH}`,
-      known,
-      made: new Map(),
-    },
-  }
+  const used = [keys.current, ...(keys.previous ? [keys.previous] : [])]
+  return { signers, signer: { keys: used, jku: `${origin}${KEY_SET_PATH}`, known, made: new Map() } }
 }
 
 /** Describes in a report which documents of an agent this host signs: those without signatures of their author. */
 export const describeSigning = (signing: Signing, documents: Compiled['documents']): Note[] => {
-  const note = (message: string): Note => ({ pointer: '', message })
-  if ('unsigned' in signing) return [note(`not signed by this host. ${signing.unsigned}`)]
+  if ('unsigned' in signing) return [{ pointer: '', message: `not signed by this host. ${signing.unsigned}` }]
   const names = signedNames.filter(name => documents[name].signatures === undefined)
   if (names.length === 0) return []
-  const kids = signing.signer.keys.map(({ kid }) => kid)
-  return [
-    note(`${names.join(', ')} signed by this host with the ${kids.length === 1 ? 'key' : 'keys'} ${kids.join(', ')}`),
-  ]
+  const { keys } = signing.signer
+  const kids = `${keys.length === 1 ? 'key' : 'keys'} ${keys.map(({ kid }) => kid).join(', ')}`
+  return [{ pointer: '', message: `${names.join(', ')} signed by this host with the ${kids}` }]
 }
 
 const UNKNOWN_ORIGIN =
-  'This host does not know under which name it is public: set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`.'
+  'This host does not know under which name it is public: ' +
+  'set PUBLIC_URL in wrangler.toml, or give the agent a host name in `hosts`.'
 
 /**
- * Whether the origin of an agent's URLs is one that the owner of the host has decided on. The host name of a request is the choice of
- * whoever makes it, so nothing is signed that contains it, but on a development machine.
+ * Checks whether the owner of the host has chosen the origin of an agent's URLs. Clients choose the host name of a
+ * request, so nothing is signed that contains it, except on a development machine.
  */
 export const isOwnOrigin = (origin: string, { hosts }: Pick<Manifest, 'hosts'>, env: Variables): boolean => {
   const hostname = parseUrl(origin)?.hostname ?? ''

@@ -2,7 +2,7 @@ import type { FetchJson } from '../card/signatures/index.ts'
 import { type FetchFn, type FetchOptions, fetchJson } from '../http/shared.ts'
 import { KEY_SET_TIMEOUT_SECONDS, MAX_KEY_SET_BYTES } from '../limits.ts'
 
-/** How a key set or DID document is requested. No redirect is followed: the address is the trust. */
+/** The request for a key set or DID document. Follows no redirect: the address is what is trusted. */
 export const KEY_REQUEST = {
   headers: { Accept: 'application/jwk-set+json, application/did+json, application/json' },
   maxBytes: MAX_KEY_SET_BYTES,

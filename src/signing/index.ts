@@ -1,5 +1,4 @@
 export * from './card-signer.ts'
-export * from './detached.ts'
 export * from './key-set.ts'
-export { findSigningKeys, getSigningKeys, type KeyEnv, listKeys, nameSigners, type SigningKeys } from './keys.ts'
 export * from './shared.ts'
+export * from './signing-keys.ts'

@@ -1,18 +1,16 @@
 import { type Handler, HttpError, respondWithDocument, toDidWeb } from '../http/index.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
-import { findSigningKeys, listKeys, type SigningKeys } from './keys.ts'
+import { findSigningKeys, listKeys, type SigningKeys } from './signing-keys.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */
 const CACHE_CONTROL = `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`
 
 /** `GET /.well-known/jwks.json`: the public keys of this host (RFC 7517 §5), the one that signs first. */
-export const getKeySet: Handler = async ({ headers }, env) => {
-  const keys = await requireKeys(env)
-  return respondWithDocument({ keys: keys.published }, headers, {
+export const getKeySet: Handler = async ({ headers }, env) =>
+  respondWithDocument({ keys: (await requireKeys(env)).published }, headers, {
     'Cache-Control': CACHE_CONTROL,
     'Content-Type': 'application/jwk-set+json',
   })
-}
 
 /** Returns the response to a request for the DID document of a host, `cards.example.com` or `127.0.0.1:8787`. */
 export const respondWithDid = async (host: string, { headers }: Request, env: Env): Promise<Response> =>
@@ -21,10 +19,7 @@ export const respondWithDid = async (host: string, { headers }: Request, env: En
     'Content-Type': 'application/did+json',
   })
 
-/**
- * Returns the document of the DID of a host, in the method `web`: with the keys of the key set, the next one included, as a verifier that
- * has the document may not fetch it again in time.
- */
+/** Returns the document of the `did:web` of a host. Includes the next key: verifiers may not fetch it again in time. */
 const createDidDocument = (host: string, keys: SigningKeys) => {
   const did = toDidWeb(host)
   const listed = listKeys(keys)

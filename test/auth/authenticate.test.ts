@@ -4,7 +4,7 @@ import {
   authenticate as authenticateRequest,
   parseAuthorization,
 } from '../../src/auth/authenticate.ts'
-import { createToken } from '../../src/auth/token.ts'
+import { createToken } from '../../src/auth/bearer-token.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createSigningKey } from '../../cli/signing-key.ts'
-import { getSigningKeys } from '../../src/signing/keys.ts'
+import { getSigningKeys } from '../../src/signing/signing-keys.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { KeysHost } from './keys-host.ts'
 import { containing, Workspace } from './workspace.ts'

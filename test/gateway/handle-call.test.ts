@@ -4,8 +4,8 @@ import { handleSuperxRpc } from '../../src/api/compat/superx.ts'
 import { agentById } from '../../src/gateway/gate/call-context.ts'
 import { agentCall, hostCall, JsonRpcCall, namedCall } from '../../src/gateway/jsonrpc-binding.ts'
 import { restCall } from '../../src/gateway/rest-binding.ts'
-import { toErrorResponse } from '../../src/http/errors.ts'
 import type { Handler } from '../../src/http/handler.ts'
+import { toErrorResponse } from '../../src/http/http-error.ts'
 import { messageV03, profileWith } from '../support/calls.ts'
 
 const handlers = { namedCard, handleSuperxRpc, agentCall, hostCall, namedCall, restCall }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findAgentByName, type IsVisible } from '../../src/gateway/gate/access.ts'
-import { serviceUnavailable } from '../../src/http/errors.ts'
+import { serviceUnavailable } from '../../src/http/http-error.ts'
 import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call, message } from '../support/calls.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isPrivateHost } from '../../src/http/hosts.ts'
-import { parseUrl } from '../../src/http/urls.ts'
+import { parseUrl } from '../../src/http/safe-fetch.ts'
 
 describe('isPrivateHost', () => {
   const isPrivate = (host: string) => isPrivateHost(new URL(`https://${host}/`).hostname)

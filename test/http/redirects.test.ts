@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type FetchFn, fetchFollowingRedirects, type GetHeaders } from '../../src/http/safe-fetch.ts'
+import { type FetchOptions, fetchFollowingRedirects } from '../../src/http/fetch-resource.ts'
+import type { FetchFn } from '../../src/http/safe-fetch.ts'
 
 type Redirects = Record<string, string | null | [status: number, location: string]>
 
@@ -20,8 +21,8 @@ const startNetwork = (redirects: Redirects) => {
 const a = 'https://a.example/card'
 const b = 'https://b.example/'
 const at = (path: string) => `https://a.example/${path}`
-const get = ({ fetchFn }: ReturnType<typeof startNetwork>, headers: GetHeaders = {}) =>
-  fetchFollowingRedirects(a, headers, fetchFn, { signal: AbortSignal.any([]) })
+const get = ({ fetchFn }: ReturnType<typeof startNetwork>, headers: Omit<FetchOptions, 'accepts'> = {}) =>
+  fetchFollowingRedirects(a, headers, fetchFn, AbortSignal.any([]))
 const chain = { [a]: '/1', [at('1')]: '/2', [at('2')]: '/3' }
 
 describe('fetchFollowingRedirects', () => {

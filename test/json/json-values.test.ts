@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/json/canonical.ts'
 import { formatPointer, type Json, jsonEntries, jsonEquals, parsePointer } from '../../src/json/json.ts'
-import { collectStrings } from '../../src/json/tree.ts'
+import { canonicalJson, collectStrings } from '../../src/json/tree.ts'
 
 describe('jsonEquals', () => {
   it('compares values in any order of members, an undefined one as if it were missing', () => {

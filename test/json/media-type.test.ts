@@ -1,8 +1,7 @@
 import { parse } from 'content-type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MediaRanges } from '../../src/json/media-ranges.ts'
-import { intersects, parseMediaRange } from '../../src/json/media-type.ts'
+import { intersects, MediaRanges, parseMediaRange } from '../../src/json/media-type.ts'
 
 describe('parseMediaRange', () => {
   it('reads the type and its parameters', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeUtf8 } from '../../src/json/utf8.ts'
+import { decodeUtf8 } from '../../src/json/syntax-mistake.ts'
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map(part => Buffer.from(part as never)))
 const mark = [0xef, 0xbb, 0xbf]

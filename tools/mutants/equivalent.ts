@@ -38,7 +38,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'a search from before the start begins at the start',
   },
   {
-    path: 'src/auth/refusals.ts',
+    path: 'src/auth/require.ts',
     original: '500',
     replacement: '501',
     reason: 'no HttpError has the status 500: it is the response to any other error',
@@ -71,7 +71,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'neither an empty text nor "undefined" has the form of the header',
   },
   {
-    path: 'src/mcp/agent/session-pool.ts',
+    path: 'src/mcp/agent/tool-client.ts',
     original: '1',
     replacement: '2',
     line: '?? 0) + 1',
@@ -117,10 +117,10 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'the cursor of any phase that has no other page leads to the audit',
   },
   {
-    path: 'src/json/media-ranges.ts',
+    path: 'src/json/media-type.ts',
     original: '0',
     replacement: '-1',
-    line: "split('/', 1)[0]",
+    line: "split('/', 1)[0] ?? ''",
     reason: 'all ranges are compared then, with the same result',
   },
   {

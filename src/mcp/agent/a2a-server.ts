@@ -11,11 +11,10 @@ import {
 import { type CallError, eventText, parseJsonLossless, toJsonRpcError } from '../../a2a/index.ts'
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../../limits.ts'
-import type { BridgeCall } from './bridge-call.ts'
 import { logToolCall, type RunningTasks, ToolExecutor } from './executor.ts'
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
-import { CallerTaskStore } from './task-store.ts'
-import type { TaskTable } from './task-table.ts'
+import { CallerTaskStore, type TaskTable } from './task-table.ts'
+import type { BridgeCall } from './tool-call.ts'
 import type { ToolClient } from './tool-client.ts'
 import type { BoundTool } from './tool-run.ts'
 

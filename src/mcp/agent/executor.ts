@@ -9,19 +9,15 @@ import {
 import { log, logUnexpected } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_RUNNING_TOOLS } from '../../limits.ts'
-import { elicitationMessage, readElicitResult } from './elicitation.ts'
+import { elicitationMessage, readElicitResult } from './elicit-result.ts'
 import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
-import { quotaMessage, type ToolOutcome } from './results.ts'
+import { quotaMessage, type ToolOutcome } from './tool-outcome.ts'
 import { type BoundTool, createReporter, type TaskReporter, ToolRun } from './tool-run.ts'
 
-/** What happens to the events of a task while no message of the caller is being answered. */
-type Background = {
-  store: (event: AgentExecutionEvent) => Promise<void>
-  /** Called after the last event of a task. */
-  release: (taskId: string) => void
-}
+/** Takes the events of a task while no message of the caller is being answered. `release` follows the last of them. */
+type Background = { store: (event: AgentExecutionEvent) => Promise<void>; release: (taskId: string) => void }
 
-/** Runs a tool as an A2A task and reports its progress. */
+/** Runs a tool as an A2A task, and reports its progress. */
 export class ToolExecutor implements AgentExecutor {
   readonly #tool: BoundTool | undefined
   readonly #running: RunningTasks
@@ -47,17 +43,25 @@ export class ToolExecutor implements AgentExecutor {
     if (current && !current.elicitation) return current.answered
     // Every stream begins with the task.
     bus.publish(AgentEvent.task(task ? { ...task, status: working.status } : { ...working, history: [userMessage] }))
-    if (current) return continueRun(current, userMessage, reporter)
+    if (current?.elicitation) {
+      const { elicitation } = current
+      const read = readElicitResult(Message.toJSON(userMessage) as JsonObject, elicitation)
+      // Repeats the elicitation if the message is no answer.
+      if ('problem' in read)
+        return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
+      current.resume(read.answer, reporter)
+      return current.answered
+    }
     const tool = this.#tool
     if (tool === undefined) throw new Error('This message calls no tool.')
     const begun = this.#running.begin(taskId, contextId, this.#identity)
     if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
     const onEnd = () => this.#running.end(taskId)
     const background = this.#reportInBackground(ids, bus)
-    const run = new ToolRun(tool, { context: contextId, signal: begun.signal, reporter, background, onEnd })
-    this.#running.attach(taskId, run)
-    void run.start()
-    await run.answered
+    const { signal } = begun.controller
+    begun.run = new ToolRun(tool, { context: contextId, signal, reporter, background, onEnd })
+    void begun.run.start()
+    await begun.run.answered
   }
 
   cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
@@ -66,7 +70,7 @@ export class ToolExecutor implements AgentExecutor {
     createReporter({ taskId, contextId }, event => bus.publish(event)).publishStatus('TASK_STATE_CANCELED')
   }
 
-  /** The SDK stores events only while it answers a message; those who follow the task get them anyway. */
+  /** Stores the events of a task: the SDK does so only while it answers a message. */
   #reportInBackground(task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter {
     const { store, release } = this.#background
     let stored: Promise<unknown> = Promise.resolve()
@@ -83,17 +87,6 @@ export class ToolExecutor implements AgentExecutor {
   }
 }
 
-/** Answers the elicitation of a tool with a message of the caller, or repeats it where the message is no answer. */
-const continueRun = async (run: ToolRun, message: Message, reporter: TaskReporter): Promise<void> => {
-  const { elicitation } = run
-  if (elicitation === undefined) return run.answered
-  const read = readElicitResult(Message.toJSON(message) as JsonObject, elicitation)
-  if ('problem' in read)
-    return reporter.publishStatus('TASK_STATE_INPUT_REQUIRED', elicitationMessage(elicitation, read.problem))
-  run.resume(read.answer, reporter)
-  await run.answered
-}
-
 type RunningTask = { contextId: string; controller: AbortController; identity: CallerIdentity; run?: ToolRun }
 
 /** The tasks whose tools are running. */
@@ -105,23 +98,13 @@ export class RunningTasks {
     return this.#tasks.size
   }
 
-  /** Adds a task. Returns the signal of its cancellation, or the quota that does not allow it. */
-  begin(
-    taskId: string,
-    contextId: string,
-    identity: CallerIdentity,
-  ): { signal: AbortSignal } | { exceeded: QuotaExceeded } {
+  /** Adds a task, to which its run is to be added; or returns the quota that does not allow it. */
+  begin(taskId: string, contextId: string, identity: CallerIdentity): RunningTask | { exceeded: QuotaExceeded } {
     const exceeded = this.#quota.acquire(identity)
     if (exceeded) return { exceeded }
-    const controller = new AbortController()
-    this.#tasks.set(taskId, { contextId, controller, identity })
-    return { signal: controller.signal }
-  }
-
-  /** Adds the run of a task that has begun. */
-  attach(taskId: string, run: ToolRun): void {
-    const task = this.#tasks.get(taskId)
-    if (task) task.run = run
+    const task: RunningTask = { contextId, controller: new AbortController(), identity }
+    this.#tasks.set(taskId, task)
+    return task
   }
 
   find(taskId: string): ToolRun | undefined {
@@ -143,24 +126,19 @@ export class RunningTasks {
 
 /** Logs one call of a tool, without anything that a caller or a tool wrote. */
 export const logToolCall = (agent: string, outcome: ToolOutcome, milliseconds: number): void => {
-  const why = reasonOf(outcome)
+  const [tag, why = ''] = describeOutcome(outcome)
   // `npm start` shows errors: these are what the owner has to fix.
   log(why ? 'error' : 'info', 'tool-call', {
     'gen_ai.agent.id': agent,
-    'calling_card.outcome': tagOf(outcome),
+    'calling_card.outcome': tag,
     ...(why && { 'calling_card.detail': why }),
     'calling_card.duration_ms': milliseconds,
   })
 }
 
-const tagOf = (outcome: ToolOutcome): string => {
-  if ('result' in outcome) return outcome.result.isError ? 'tool-failed' : 'done'
-  if ('refused' in outcome) return 'refused'
-  if ('invalid' in outcome) return 'invalid'
-  return 'notReady' in outcome ? 'not-ready' : outcome.failure.kind
-}
-
-const reasonOf = (outcome: ToolOutcome): string => {
-  if ('notReady' in outcome) return outcome.notReady
-  return 'failure' in outcome ? (outcome.detail ?? '') : ''
+const describeOutcome = (outcome: ToolOutcome): [tag: string, why?: string | undefined] => {
+  if ('result' in outcome) return [outcome.result.isError ? 'tool-failed' : 'done']
+  if ('notReady' in outcome) return ['not-ready', outcome.notReady]
+  if ('failure' in outcome) return [outcome.failure.kind, outcome.detail]
+  return ['refused' in outcome ? 'refused' : 'invalid']
 }

@@ -1,3 +1,2 @@
-export * from './bridge-call.ts'
 export * from './start.ts'
 export * from './tool-call.ts'

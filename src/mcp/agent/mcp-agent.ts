@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { RefreshCard, ToolBridge } from './tool-bridge.ts'
 
-/** The Durable Object of an agent that is an MCP server. Every start evaluates this class, so its code is in a module of its own. */
+/** The Durable Object of an agent that is an MCP server. Every start evaluates this class, but not its bridge. */
 export abstract class McpServerAgent extends DurableObject<Env> {
   protected abstract readonly refreshCard: RefreshCard
   readonly #bridge: Promise<ToolBridge> = import('./tool-bridge.ts').then(

@@ -3,10 +3,10 @@ import { MAX_UNREAD_BYTES } from '../../limits.ts'
 /** A caller whose calls count together: an authenticated subject, or a network address as a hash. */
 export type CallerIdentity = { authenticated: boolean; name: string }
 
-/** Which quota is used up: that of the agent, that of all anonymous callers, or the caller's own. */
+/** The quota that is used up: that of the agent, that of all anonymous callers, or the caller's own. */
 export type QuotaExceeded = 'agent' | 'anonymous' | 'caller'
 
-/** Limits how many units of something one agent uses at once. No caller gets all of them, all anonymous callers together half. */
+/** Limits the units of something that one agent uses at once: per caller, and for all anonymous callers together. */
 export class Quota {
   readonly #capacity: number
   readonly #used = new Map<string, number>()
@@ -44,7 +44,7 @@ export class Quota {
 
 const keyOf = ({ authenticated, name }: CallerIdentity): string => `${authenticated} ${name}`
 
-/** How long a client may leave pending events unread. */
+/** The time for which a client may leave pending events unread. */
 const READER_TIMEOUT_MS = 30_000
 
 /** A stream of events that limits how many bytes are unread. */
@@ -71,7 +71,7 @@ export class BoundedEventStream {
     )
   }
 
-  /** Whether a client may still read what is written. */
+  /** True while a client may still read what is written. */
   get isOpen(): boolean {
     return this.#controller !== undefined && !this.#isEnding
   }
@@ -93,21 +93,20 @@ export class BoundedEventStream {
     this.#observe()
   }
 
-  /** Measures how much is unread. Closes the stream once everything is read, or when the client reads nothing for too long. */
+  /** Measures how much is unread. Closes the stream once all is read, or if the client reads nothing for too long. */
   #observe(): void {
     const unread = MAX_UNREAD_BYTES - (this.#controller?.desiredSize ?? 0)
     if (unread < this.#unread) this.#stopTimer()
     this.#unread = unread
-    if (unread > 0) this.#timer ??= setTimeout(() => this.#abandon(), READER_TIMEOUT_MS)
+    if (unread > 0)
+      this.#timer ??= setTimeout(() => {
+        this.#controller?.error(new Error('The client did not read the events.'))
+        this.#close()
+      }, READER_TIMEOUT_MS)
     else if (this.#isEnding) {
       this.#controller?.close()
       this.#close()
     }
-  }
-
-  #abandon(): void {
-    this.#controller?.error(new Error('The client did not read the events.'))
-    this.#close()
   }
 
   #stopTimer(): void {

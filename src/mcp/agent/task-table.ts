@@ -1,16 +1,23 @@
-import type { JsonObject } from '../../json/index.ts'
-import { MAX_TASK_BYTES, MAX_TASKS, TASK_LIFETIME_SECONDS } from '../../limits.ts'
+import { type ListTasksRequest, type ListTasksResponse, Task, taskStateToJSON } from '@a2a-js/sdk'
+import { RequestMalformedError } from '@a2a-js/sdk/errors'
+import type { TaskStore } from '@a2a-js/sdk/server'
+import type { Json, JsonObject } from '../../json/index.ts'
+import {
+  MAX_CONTEXT_ID_LENGTH,
+  MAX_TASK_BYTES,
+  MAX_TASK_ID_LENGTH,
+  MAX_TASKS,
+  TASK_LIFETIME_SECONDS,
+} from '../../limits.ts'
+import type { CallerIdentity } from './quotas.ts'
 
-/** The indexed fields of a task. The owner of an anonymous caller's task is empty, its principal a hash of the address. */
+/** The indexed fields of a task. An anonymous caller's has the owner '', and a hash of the address as principal. */
 type TaskKeys = { id: string; owner: string; principal: string; context: string; state: string; changed: number }
 
-/** A task as JSON of A2A 1.0. */
-type TaskRow = TaskKeys & { task: JsonObject }
-
 /** A place in the list of tasks, which is in descending order of these. */
-export type TaskPosition = { changed: number; id: string }
+type TaskPosition = { changed: number; id: string }
 
-/** Which of an owner's tasks to list, the last changed first. */
+/** The tasks of an owner to list, the last changed first. */
 type TaskQuery = {
   owner: string
   context?: string | undefined
@@ -21,11 +28,16 @@ type TaskQuery = {
   limit: number
 }
 
-/** `total` counts the tasks of all pages. `last` is the position of the page's last task, unless no page follows. */
-type TaskPage = { tasks: JsonObject[]; total: number; last: TaskPosition | undefined }
-
 /** A page of tasks is one response, which has to fit into memory. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
+
+/** The two texts of a task in the table: all but its artifacts, and the artifacts, which a list may omit. */
+type TextName = 'task' | 'artifacts'
+
+/** SQLite stores at most 2 MB in one value of a Durable Object, so texts are in pieces. */
+const PIECE_BYTES = 1_500_000
+
+const encoder = new TextEncoder()
 
 /** The terminal states of A2A, as SQL. */
 const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`
@@ -33,7 +45,6 @@ const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STAT
 /** The tasks of an agent in the SQLite database of its Durable Object. */
 export class TaskTable {
   readonly #storage: DurableObjectStorage
-  readonly #texts: TaskTexts
   readonly #maxTasks: number
   readonly #maxBytes: number
 
@@ -46,14 +57,19 @@ export class TaskTable {
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, principal TEXT NOT NULL, context TEXT NOT NULL,
         state TEXT NOT NULL, changed INTEGER NOT NULL, bytes INTEGER NOT NULL
       ) WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (changed, id)`)
-    this.#texts = new TaskTexts(storage.sql)
+      CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (changed, id);
+      CREATE TABLE IF NOT EXISTS pieces (
+        task TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL,
+        PRIMARY KEY (task, name, number)
+      ) WITHOUT ROWID`)
   }
 
-  save({ task, id, owner, principal, context, state, changed }: TaskRow): void {
+  /** Stores a task, as JSON of A2A 1.0. */
+  save({ task, id, owner, principal, context, state, changed }: TaskKeys & { task: JsonObject }): void {
     const { artifacts = [], ...rest } = task
     this.#storage.transactionSync(() => {
-      const bytes = this.#texts.write(id, { task: JSON.stringify(rest), artifacts: JSON.stringify(artifacts) })
+      this.#deleteTexts(id)
+      const bytes = this.#writeText(id, 'task', rest) + this.#writeText(id, 'artifacts', artifacts)
       this.#storage.sql.exec(
         'INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)',
         ...[id, owner, principal, context, state, changed, bytes],
@@ -67,8 +83,11 @@ export class TaskTable {
     return row && this.#read(id, true)
   }
 
-  /** Returns a page of tasks, with fewer than `limit` where these would be too long together. */
-  list({ owner, context, state, changedAfter = -1, after, withArtifacts, limit }: TaskQuery): TaskPage {
+  /**
+   * Returns a page of tasks, fewer than `limit` if these would be too long together, the number of tasks on all pages,
+   * and the position of the last task if another page follows.
+   */
+  list({ owner, context, state, changedAfter = -1, after, withArtifacts, limit }: TaskQuery) {
     const { sql } = this.#storage
     const matches = 'owner = ?1 AND (?2 IS NULL OR context = ?2) AND (?3 IS NULL OR state = ?3) AND changed > ?4'
     const filters = [owner, context ?? null, state ?? null, changedAfter]
@@ -103,7 +122,8 @@ export class TaskTable {
     )
     for (const keys of rows.toArray()) {
       const task = this.#read(keys.id, true)
-      if (task) this.save({ ...keys, state: 'TASK_STATE_FAILED', changed: Date.now(), task: interrupted(task) })
+      const failed = { ...keys, state: 'TASK_STATE_FAILED', changed: Date.now() }
+      if (task) this.save({ ...failed, task: interrupted(task, keys) })
     }
   }
 
@@ -117,17 +137,39 @@ export class TaskTable {
   }
 
   #read(id: string, withArtifacts: boolean): JsonObject | undefined {
-    const task = this.#texts.read(id, 'task')
-    const artifacts = withArtifacts && this.#texts.read(id, 'artifacts')
-    return task === undefined
-      ? undefined
-      : { ...JSON.parse(task), ...(artifacts && { artifacts: JSON.parse(artifacts) }) }
+    const task = this.#readText(id, 'task')
+    const artifacts = withArtifacts && this.#readText(id, 'artifacts')
+    if (task === undefined) return undefined
+    return { ...JSON.parse(task), ...(artifacts && { artifacts: JSON.parse(artifacts) }) }
+  }
+
+  /** Stores a part of a task as JSON text. Returns its length in bytes. */
+  #writeText(task: string, name: TextName, value: Json): number {
+    const bytes = encoder.encode(JSON.stringify(value))
+    for (let number = 0; number * PIECE_BYTES < bytes.byteLength; number++) {
+      const piece = bytes.slice(number * PIECE_BYTES, (number + 1) * PIECE_BYTES)
+      this.#storage.sql.exec('INSERT INTO pieces VALUES (?, ?, ?, ?)', task, name, number, piece)
+    }
+    return bytes.byteLength
+  }
+
+  #readText(task: string, name: TextName): string | undefined {
+    const pieces = this.#storage.sql
+      .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number', task, name)
+      .toArray()
+    const decoder = new TextDecoder()
+    const texts = pieces.map(({ bytes }) => decoder.decode(bytes, { stream: true }))
+    return texts.length > 0 ? texts.join('') : undefined
+  }
+
+  #deleteTexts(task: string): void {
+    this.#storage.sql.exec('DELETE FROM pieces WHERE task = ?', task)
   }
 
   /**
-   * Deletes finished tasks that are too old, too many, or too large together. The newest task of every owner comes before the
-   * second of any owner, and so on, so that no caller loses tasks to a busier one. The same applies to the addresses of anonymous
-   * callers, who together count as one owner.
+   * Deletes finished tasks that are too old, too many, or too large together. The newest task of every owner comes
+   * before the second of any owner, and so on, so that no caller loses tasks to a busier one. The same applies to the
+   * addresses of anonymous callers, who together count as one owner.
    */
   #evict(now: number): void {
     const { sql } = this.#storage
@@ -161,23 +203,20 @@ export class TaskTable {
       )
       .toArray()
     for (const { id } of evicted) {
-      this.#texts.delete(id)
+      this.#deleteTexts(id)
       sql.exec('DELETE FROM tasks WHERE id = ?', id)
     }
   }
 }
 
 /** Returns an open task as one that has failed. */
-const interrupted = (task: JsonObject): JsonObject => ({
+const interrupted = (task: JsonObject, { id, context }: TaskKeys): JsonObject => ({
   ...task,
   status: {
     state: 'TASK_STATE_FAILED',
     timestamp: new Date().toISOString(),
     message: {
-      messageId: crypto.randomUUID(),
-      ...(typeof task.id === 'string' && { taskId: task.id }),
-      ...(typeof task.contextId === 'string' && { contextId: task.contextId }),
-      role: 'ROLE_AGENT',
+      ...{ messageId: crypto.randomUUID(), taskId: id, contextId: context, role: 'ROLE_AGENT' },
       parts: [{ text: interruptedText, mediaType: 'text/plain' }],
     },
   },
@@ -186,51 +225,69 @@ const interrupted = (task: JsonObject): JsonObject => ({
 const interruptedText =
   'This host was interrupted while the tool ran, and does not know whether it finished. Send the message again.'
 
-/** The two texts of a task: all but its artifacts, and the artifacts, which a list may omit. */
-type TextName = 'task' | 'artifacts'
+/** The limit of a task's history: the first message, which created the task, and the newest. */
+const MAX_HISTORY = 50
 
-/** SQLite stores at most 2 MB in one value of a Durable Object. */
-const PIECE_BYTES = 1_500_000
+/** The page size of a request without one (A2A 1.0 §3.1.4). */
+const DEFAULT_PAGE_SIZE = 50
 
-const encoder = new TextEncoder()
+/** The tasks that one caller may see. Anonymous callers find theirs only by id, which cannot be guessed. */
+export class CallerTaskStore implements TaskStore {
+  readonly #table: TaskTable
+  readonly #owner: string
+  readonly #identity: CallerIdentity
 
-/** The JSON texts of tasks, in pieces that SQLite can store. */
-class TaskTexts {
-  readonly #sql: SqlStorage
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-    sql.exec(`CREATE TABLE IF NOT EXISTS pieces (
-      task TEXT NOT NULL, name TEXT NOT NULL, number INTEGER NOT NULL, bytes BLOB NOT NULL,
-      PRIMARY KEY (task, name, number)
-    ) WITHOUT ROWID`)
+  constructor(table: TaskTable, identity: CallerIdentity) {
+    this.#table = table
+    this.#owner = identity.authenticated ? identity.name : ''
+    this.#identity = identity
   }
 
-  /** Replaces a task's texts. Returns their length in bytes. */
-  write(task: string, texts: Record<TextName, string>): number {
-    let length = 0
-    this.delete(task)
-    for (const [name, text] of Object.entries(texts)) {
-      const bytes = encoder.encode(text)
-      length += bytes.byteLength
-      for (let number = 0; number * PIECE_BYTES < bytes.byteLength; number++) {
-        const piece = bytes.slice(number * PIECE_BYTES, (number + 1) * PIECE_BYTES)
-        this.#sql.exec('INSERT INTO pieces VALUES (?, ?, ?, ?)', task, name, number, piece)
-      }
+  async save(task: Task): Promise<void> {
+    const [first, ...others] = task.history
+    const history = first && others.length >= MAX_HISTORY ? [first, ...others.slice(1 - MAX_HISTORY)] : task.history
+    const { id, contextId, status } = task
+    this.#table.save({
+      id,
+      owner: this.#owner,
+      principal: this.#identity.name,
+      context: contextId,
+      state: taskStateToJSON(status?.state ?? 0),
+      changed: Date.parse(status?.timestamp ?? '') || Date.now(),
+      task: Task.toJSON({ ...task, history }) as JsonObject,
+    })
+  }
+
+  async load(id: string): Promise<Task | undefined> {
+    // Task ids are UUIDs. SQLite refuses to look up much longer ones.
+    const task = id.length <= MAX_TASK_ID_LENGTH ? this.#table.load(id, this.#owner) : undefined
+    return task && Task.fromJSON(task)
+  }
+
+  async list(request: ListTasksRequest): Promise<ListTasksResponse> {
+    const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE
+    if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+    const { tasks, total, last } = this.#table.list({
+      owner: this.#owner,
+      // Longer than any context is, and not too long for SQLite.
+      context: request.contextId.slice(0, MAX_CONTEXT_ID_LENGTH + 1) || undefined,
+      state: request.status ? taskStateToJSON(request.status) : undefined,
+      changedAfter: request.statusTimestampAfter ? Date.parse(request.statusTimestampAfter) : undefined,
+      after: request.pageToken ? parsePageToken(request.pageToken) : undefined,
+      withArtifacts: request.includeArtifacts ?? false,
+      limit: pageSize,
+    })
+    return {
+      tasks: tasks.map(task => Task.fromJSON(task)),
+      nextPageToken: last ? `${last.changed}.${last.id}` : '',
+      pageSize,
+      totalSize: total,
     }
-    return length
   }
+}
 
-  read(task: string, name: TextName): string | undefined {
-    const pieces = this.#sql
-      .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number', task, name)
-      .toArray()
-    const decoder = new TextDecoder()
-    const texts = pieces.map(({ bytes }) => decoder.decode(bytes, { stream: true }))
-    return texts.length > 0 ? texts.join('') : undefined
-  }
-
-  delete(task: string): void {
-    this.#sql.exec('DELETE FROM pieces WHERE task = ?', task)
-  }
+const parsePageToken = (token: string): TaskPosition => {
+  const [, changed, id] = /^(\d{1,15})\.(.{1,200})$/s.exec(token) ?? []
+  if (changed === undefined || id === undefined) throw new RequestMalformedError('`pageToken` is not from this agent.')
+  return { changed: Number(changed), id }
 }

@@ -1,24 +1,21 @@
 import { log, sha256Hex } from '../../http/index.ts'
 import { Alarm } from '../../registry/index.ts'
 import { A2AServer, type AgentContext } from './a2a-server.ts'
-import type { BridgeCall } from './bridge-call.ts'
 import { RunningTasks } from './executor.ts'
 import type { CallerIdentity } from './quotas.ts'
 import { TaskTable } from './task-table.ts'
+import type { BridgeCall } from './tool-call.ts'
 import { ToolClient } from './tool-client.ts'
 
-/** How often the object wakes while tools run or sessions are open, which keeps the platform from evicting it. */
+/** The object wakes that often while tools run or sessions are open, so that the platform does not evict it. */
 const HEARTBEAT_MS = 30_000
-/** How long to wait between two refreshes of the card. */
 const REFRESH_INTERVAL_MS = 10_000
 
 /** Fetches the card of an agent again. */
 export type RefreshCard = (agent: string, env: Env) => Promise<unknown>
 
-/** Serves an MCP server as an A2A agent: stores the tasks, keeps the sessions with the server, keeps the object awake. */
+/** Serves an MCP server as an A2A agent. */
 export class ToolBridge {
-  readonly #env: Env
-  readonly #refresh: RefreshCard
   readonly #context: AgentContext
   readonly #agent: A2AServer
   readonly #identifyCaller = createCallerIdentifier()
@@ -26,10 +23,14 @@ export class ToolBridge {
   #id = ''
 
   constructor(ctx: DurableObjectState, env: Env, refreshCard: RefreshCard) {
-    this.#env = env
-    this.#refresh = refreshCard
     this.#alarm = new Alarm(ctx.storage)
-    const refresh = throttle(() => this.#refreshCard(), REFRESH_INTERVAL_MS)
+    const refresh = throttle(async () => {
+      try {
+        await refreshCard(this.#id, env)
+      } catch (error) {
+        log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
+      }
+    }, REFRESH_INTERVAL_MS)
     this.#context = {
       tasks: new TaskTable(ctx.storage),
       running: new RunningTasks(),
@@ -47,7 +48,7 @@ export class ToolBridge {
     return this.#agent.answer(call, await this.#identifyCaller(call))
   }
 
-  /** Keeps the object in memory while tools run or sessions are open. Closes unused sessions and deletes expired tasks. */
+  /** Keeps the object awake while tools run or sessions are open. Closes unused sessions, and deletes expired tasks. */
   async alarm(): Promise<void> {
     this.#alarm.clear()
     const { tasks, running, client } = this.#context
@@ -58,21 +59,9 @@ export class ToolBridge {
       return this.#alarm.wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
     if (nextExpiry !== undefined) await this.#alarm.wakeAt(nextExpiry)
   }
-
-  /** Refreshes the card after the server has announced that its tools changed. */
-  async #refreshCard(): Promise<void> {
-    try {
-      await this.#refresh(this.#id, this.#env)
-    } catch (error) {
-      log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
-    }
-  }
 }
 
-/**
- * Returns a function that identifies the caller of a call. An address is hashed with a secret that exists only in memory, so that
- * it cannot be recovered from what is stored.
- */
+/** Returns a function that identifies the caller of a call: an address as a hash with a secret that is never stored. */
 export const createCallerIdentifier = () => {
   const secret = crypto.randomUUID()
   return async ({ caller, address }: Pick<BridgeCall, 'caller' | 'address'>): Promise<CallerIdentity> => {
@@ -81,7 +70,7 @@ export const createCallerIdentifier = () => {
   }
 }
 
-/** Returns a function that runs `work` at once, and once more for all calls in the meantime, at most every `intervalMs`. */
+/** Returns a function that runs `work` at once, and once more for all calls meanwhile, at most every `intervalMs`. */
 export const throttle = (work: () => Promise<void>, intervalMs: number): (() => Promise<void>) => {
   let isRequested = false
   let running: Promise<void> | undefined

@@ -1,6 +1,28 @@
 import { type CallError, firstDefined, invalidParam, isPlainObject, parseJsonLossless } from '../../a2a/index.ts'
-import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+
+/** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
+export type BridgeCall = {
+  agent: string
+  /** The subject of an authenticated caller, and the network address of any other; else empty. */
+  caller: string
+  address: string
+  /** The MCP server: its URL, the bindings that the manifest names, and whether all callers share one session. */
+  upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
+  /**
+   * The tool that a message calls, and the JSON text of its arguments, so that numbers stay as the caller wrote them.
+   * Absent for every other operation, and for a message that continues a task.
+   */
+  tool?: { name: string; arguments: string }
+  /** The resource that a message reads instead, and whether the card lists it. */
+  resource?: ResourceRead['resource']
+  /** The time that a tool may take without reporting progress. */
+  timeoutSeconds: number
+  streams: boolean
+  /** JSON text of the JSON-RPC request, and of its id. */
+  request: string
+  id: string
+}
 
 /** The tool that a message calls. */
 type ToolCall = { tool: McpTool; arguments: JsonObject }
@@ -14,10 +36,9 @@ type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>
 type Candidates = Tools & { named: McpTool | undefined; tool: McpTool | undefined }
 
 /**
- * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill` in
- * place of `skillId`), or `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or
- * with a default needs no name. The message has one part with data, or one with text: the same as JSON, or the tool's
- * only required argument. It has none for a tool without arguments.
+ * Finds the tool that a message calls, and its arguments. Data names the tool (`{skillId, arguments}`, or `skill`), or
+ * `metadata.skillId` does, by the skill's id or the tool's own name; an agent with one tool or with a default needs no
+ * name. One part has the data, or the text: the same as JSON, or the tool's only required argument.
  */
 export const resolveToolCall = ({ message }: JsonObject, agent: Tools): ToolCall | ResourceRead | CallError => {
   const { tools, defaultTool } = agent
@@ -91,7 +112,7 @@ const fromData = (data: JsonObject, candidates: Candidates, field: string): Tool
   return tool ? { tool, arguments: data } : toolMissing(`${field}.skillId`, tools)
 }
 
-/** Whether data reads a resource of the server. The tool of the metadata may have an argument of that name. */
+/** Checks whether data reads a resource of the server. The tool of the metadata may have an argument of that name. */
 const readsResource = (data: JsonObject, { resources, named }: Candidates): data is JsonObject & { resource: string } =>
   resources !== undefined && named === undefined && typeof data.resource === 'string'
 
@@ -107,20 +128,16 @@ const fromNamedCall = (
   if (named !== undefined && tool !== named)
     return invalidParam(`${field}.${member}`, 'names a tool other than `message.metadata.skillId`')
   const extra = Object.keys(data).find(name => name !== member && name !== 'arguments')
-  if (extra !== undefined)
-    return invalidParam(
-      `${field}.${extra.slice(0, 100)}`,
-      `is not allowed next to \`${member}\`: put arguments into \`arguments\``,
-    )
+  const advice = `is not allowed next to \`${member}\`: put arguments into \`arguments\``
+  if (extra !== undefined) return invalidParam(`${field}.${extra.slice(0, 100)}`, advice)
   const args = data.arguments ?? {}
   return isPlainObject(args) ? { tool, arguments: args } : invalidParam(`${field}.arguments`, 'must be an object')
 }
 
-const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError =>
-  invalidParam(
-    field,
-    `${typeof value === 'string' ? 'is not a tool of this agent' : 'must be the name of a tool'}. ${listTools(tools)}`,
-  )
+const unknownTool = (field: string, value: Json, tools: readonly McpTool[]): CallError => {
+  const problem = typeof value === 'string' ? 'is not a tool of this agent' : 'must be the name of a tool'
+  return invalidParam(field, `${problem}. ${listTools(tools)}`)
+}
 
 const toolMissing = (field: string, tools: readonly McpTool[]): CallError =>
   invalidParam(field, `names no tool: set \`message.metadata.skillId\` or send ${example}. ${listTools(tools)}`)

@@ -1,27 +1,33 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import { config } from '../../config.ts'
-import { createUpstreamFetch } from '../../http/index.ts'
+import { createUpstreamFetch, type UpstreamFetch } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
-import { MAX_TOOL_SECONDS } from '../../limits.ts'
-import type { McpError, OnElicitation } from '../client/index.ts'
-import type { BridgeCall } from './bridge-call.ts'
+import {
+  MAX_LINKED_RESOURCES,
+  MAX_MCP_SESSIONS,
+  MAX_RESOURCE_URI_LENGTH,
+  MAX_TOOL_RESULT_BYTES,
+  MAX_TOOL_SECONDS,
+  MCP_SESSION_IDLE_SECONDS,
+} from '../../limits.ts'
+import { type McpError, type OnElicitation, openSession, type Session } from '../client/index.ts'
 import type { CallerIdentity } from './quotas.ts'
-import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './results.ts'
-import { ownerOf, type PooledSession, type SessionOwner, SessionPool } from './session-pool.ts'
+import type { BridgeCall } from './tool-call.ts'
+import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './tool-outcome.ts'
 
-/** How to call a tool. */
+/** The circumstances of a call. */
 export type CallOptions = {
   caller: CallerIdentity
   /** The id of the A2A context. */
   context: string
   signal: AbortSignal
-  /** How long the tool may take without reporting progress. */
+  /** The time that the tool may take without reporting progress. */
   timeoutSeconds: number
   onProgress: (progress: Progress) => void
   onElicitation: OnElicitation
 }
 
-/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call and stay open. */
+/** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call. */
 export class ToolClient {
   readonly #env: Env
   readonly #pool: SessionPool
@@ -38,12 +44,14 @@ export class ToolClient {
     args: JsonObject,
     options: CallOptions,
   ): Promise<ToolOutcome> {
-    const { caller, context, signal, timeoutSeconds, onProgress, onElicitation } = options
-    const owner = ownerOf(caller, context)
+    const { signal, timeoutSeconds, onProgress, onElicitation } = options
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
-    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
-      const called = await session.callTool(name, args, { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation })
-      if ('result' in called) for (const uri of linkedBy(called.result)) linked.add(owner, uri)
+    const owner = ownerOf(options)
+    return this.#inSession(upstream, options, async pooled => {
+      const limits = { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation }
+      const called = await pooled.session.callTool(name, args, limits)
+      const content = ('result' in called && called.result.content) || []
+      for (const block of content) if (block.type === 'resource_link') addLinked(pooled, owner, block.uri)
       return called
     })
   }
@@ -52,12 +60,12 @@ export class ToolClient {
   async read(
     upstream: BridgeCall['upstream'],
     { uri, isListed }: NonNullable<BridgeCall['resource']>,
-    { caller, context, signal, timeoutSeconds }: Pick<CallOptions, 'caller' | 'context' | 'signal' | 'timeoutSeconds'>,
+    options: Omit<CallOptions, 'onProgress' | 'onElicitation'>,
   ): Promise<ToolOutcome> {
-    const owner = ownerOf(caller, context)
-    return this.#inSession(upstream, { owner, timeoutSeconds }, async ({ session, linked }) => {
-      if (!isListed && !linked.has(owner, uri)) return { failure: unknownResource }
-      const read = await session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
+    const { signal, timeoutSeconds } = options
+    return this.#inSession(upstream, options, async pooled => {
+      if (!isListed && !isLinked(pooled, ownerOf(options), uri)) return { failure: unknownResource }
+      const read = await pooled.session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
       if ('failure' in read) return read
       return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
     })
@@ -68,21 +76,17 @@ export class ToolClient {
     return this.#pool.closeIdle(now)
   }
 
-  /** Ends the sessions as soon as no call uses them. */
-  close(): void {
-    this.#pool.close()
-  }
-
   /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
     upstream: BridgeCall['upstream'],
-    { owner, timeoutSeconds }: { owner: SessionOwner; timeoutSeconds: number },
+    options: Pick<CallOptions, 'caller' | 'context' | 'timeoutSeconds'>,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
+    const { timeoutSeconds } = options
     const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const pooled = await this.#pool.acquire(upstream, owner, fetch)
+      const pooled = await this.#pool.acquire(upstream, ownerOf(options), fetch)
       if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
       try {
         const done = await work(pooled)
@@ -105,5 +109,165 @@ const unknownResource: McpError = {
   message: 'The card does not list this resource, and no result of your recent calls has linked it.',
 }
 
-const linkedBy = ({ content = [] }: ToolResult): string[] =>
-  content.flatMap(block => (block.type === 'resource_link' ? [block.uri] : []))
+const ownerOf = ({ caller, context }: Pick<CallOptions, 'caller' | 'context'>): SessionOwner =>
+  caller.authenticated ? caller : { ...caller, context }
+
+/**
+ * The caller whose state a server keeps in a session: an authenticated one, or one context of an address. People who
+ * share an address do not know the ids of each other's contexts.
+ */
+type SessionOwner = CallerIdentity & { context?: string }
+
+/** An open session with an MCP server. One that is retired closes with its last call. */
+type PooledSession = {
+  readonly session: Session
+  /** The server and how it is reached, as JSON. */
+  readonly upstream: string
+  /** Absent where all callers share the session. */
+  readonly owner: SessionOwner | undefined
+  /** The resources that results of tools have linked, for each owner: several may share the session. */
+  readonly linked: Set<string>
+  calls: number
+  isRetired: boolean
+  lastUsed: number
+}
+
+/** Records that a result has linked a resource, unless its URI is so long that a few of them would fill the memory. */
+const addLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): void => {
+  if (uri.length > MAX_RESOURCE_URI_LENGTH) return
+  linked.add(keyOf(owner, uri))
+  const [oldest] = linked
+  if (linked.size > MAX_LINKED_RESOURCES && oldest !== undefined) linked.delete(oldest)
+}
+
+/** Checks whether a result has linked a resource for an owner. */
+const isLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): boolean => linked.has(keyOf(owner, uri))
+
+/** The key of a session that all callers share. */
+const SHARED = ''
+
+const keyOf = (owner: SessionOwner | undefined, uri = ''): string =>
+  owner ? JSON.stringify([owner.authenticated, owner.name, owner.context ?? '', uri]) : SHARED
+
+/** A session that is being opened, and the calls that wait for it. */
+type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
+
+/**
+ * The sessions of one agent with its MCP server: one for each owner, or one for all if the manifest says so, or if the
+ * server keeps nothing between two requests.
+ */
+class SessionPool {
+  readonly #sessions = new Map<string, PooledSession>()
+  readonly #openings = new Map<string, Opening>()
+  readonly #onToolsChanged: () => void
+
+  constructor(onToolsChanged: () => void) {
+    this.#onToolsChanged = onToolsChanged
+  }
+
+  /** Returns the session of an owner, and opens one if there is none. It stays open at least until it is released. */
+  async acquire(
+    upstream: BridgeCall['upstream'],
+    owner: SessionOwner,
+    fetch: UpstreamFetch,
+  ): Promise<PooledSession | McpError> {
+    const target = JSON.stringify(upstream)
+    for (const pooled of this.#sessions.values())
+      if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
+    const opener = upstream.session === 'shared' ? undefined : owner
+    const key = keyOf(opener)
+    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
+    if (pooled) {
+      pooled.calls++
+      return pooled
+    }
+    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, opener, fetch)
+    opening.calls++
+    return opening.pooled
+  }
+
+  /** Gives a session back after a call. */
+  release(pooled: PooledSession): void {
+    pooled.calls--
+    pooled.lastUsed = Date.now()
+    if (pooled.isRetired) this.retire(pooled)
+    this.#evict()
+  }
+
+  /** Stops using a session for new calls. It closes with its last call. */
+  retire(pooled: PooledSession): void {
+    for (const [key, each] of this.#sessions) if (each === pooled) this.#sessions.delete(key)
+    pooled.isRetired = true
+    if (pooled.calls === 0) void pooled.session.close()
+  }
+
+  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
+  closeIdle(now: number): number | undefined {
+    const idleMs = MCP_SESSION_IDLE_SECONDS * 1000
+    for (const pooled of this.#idle()) if (pooled.lastUsed + idleMs <= now) this.retire(pooled)
+    const [next] = this.#idle()
+    return next && next.lastUsed + idleMs
+  }
+
+  /** Opens a session. Two calls of one caller wait for the same one. */
+  #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
+    const target = JSON.stringify(upstream)
+    const key = `${target} ${keyOf(owner)}`
+    const open = async (): Promise<PooledSession | McpError> => {
+      try {
+        const opened = await openSession(upstream.url, fetch, {
+          maxResponseBytes: MAX_TOOL_RESULT_BYTES,
+          onToolsChanged: this.#onToolsChanged,
+          // Callers who share an address may have chosen the same context.
+          ...(owner && { elicitations: owner.authenticated ? 'any' : 'only-call' }),
+        })
+        return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
+      } finally {
+        this.#openings.delete(key)
+      }
+    }
+    const opening: Opening = { pooled: open(), calls: 0 }
+    this.#openings.set(key, opening)
+    return opening
+  }
+
+  /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
+  #add(session: Session, upstream: string, caller: SessionOwner | undefined, calls: number): PooledSession {
+    const owner = session.isStateless ? undefined : caller
+    const key = keyOf(owner)
+    const other = this.#sessions.get(key)
+    // Another caller of a server without sessions was faster.
+    if (other?.upstream === upstream && !other.session.isClosed()) {
+      void session.close()
+      other.calls += calls
+      return other
+    }
+    if (other) this.retire(other)
+    const linked = new Set<string>()
+    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed: Date.now() }
+    this.#sessions.set(key, pooled)
+    this.#evict()
+    return pooled
+  }
+
+  /** Closes sessions while there are too many: of the address that has most, else the one that was unused longest. */
+  #evict(): void {
+    while (this.#sessions.size > MAX_MCP_SESSIONS) {
+      const idle = this.#idle()
+      const sizes = new Map<string, number>()
+      for (const { owner } of this.#sessions.values())
+        if (owner?.authenticated === false) sizes.set(owner.name, (sizes.get(owner.name) ?? 0) + 1)
+      const sizeOf = ({ owner }: PooledSession): number => (owner && !owner.authenticated && sizes.get(owner.name)) || 0
+      const [evicted] = idle.sort((one, other) => sizeOf(other) - sizeOf(one))
+      if (!evicted) return
+      this.retire(evicted)
+    }
+  }
+
+  /** Returns the sessions that no call uses, the one first that was unused longest. */
+  #idle(): PooledSession[] {
+    return [...this.#sessions.values()]
+      .filter(({ calls }) => calls === 0)
+      .sort((one, other) => one.lastUsed - other.lastUsed)
+  }
+}

@@ -5,9 +5,9 @@ import { logUnexpected } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_TOOL_ELICITATIONS, TOOL_INPUT_SECONDS } from '../../limits.ts'
 import type { Elicitation, ElicitResult } from '../client/index.ts'
-import { elicitationMessage, isAskable } from './elicitation.ts'
-import { failureMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './results.ts'
+import { elicitationMessage, isAskable } from './elicit-result.ts'
 import type { CallOptions } from './tool-client.ts'
+import { failureMessage, type StatusMessage, type ToolOutcome, textMessage, toParts } from './tool-outcome.ts'
 
 /** The tool that a message calls, with its arguments. */
 export type BoundTool = {
@@ -16,37 +16,32 @@ export type BoundTool = {
 }
 
 /** Publishes the events of one task. */
-export type TaskReporter = {
-  publishStatus: (state: keyof typeof TaskState, message?: StatusMessage) => void
-  /** Publishes a complete artifact. */
-  publishArtifact: (name: string, parts: JsonObject[]) => void
-  /** Called after the last event. */
-  end: () => void
-}
+export type TaskReporter = ReturnType<typeof createReporter>
 
-/** Returns a reporter that makes the events of a task. */
+/** Returns a reporter that makes the events of a task, and whose `end` follows the last of them. */
 export const createReporter = (
   task: { taskId: string; contextId: string },
   publish: (event: AgentExecutionEvent) => void,
   end: () => void = () => undefined,
-): TaskReporter => ({
-  publishStatus: (state, content) => {
+) => ({
+  publishStatus: (state: keyof typeof TaskState, content?: StatusMessage): void => {
     const message = content && { messageId: crypto.randomUUID(), ...task, role: 'ROLE_AGENT', ...content }
     const status = { state, timestamp: new Date().toISOString(), message }
     publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...task, status })))
   },
-  publishArtifact: (name, parts) => {
+  /** Publishes a complete artifact. */
+  publishArtifact: (name: string, parts: JsonObject[]): void => {
     const artifact = { artifactId: crypto.randomUUID(), name, parts }
     publish(AgentEvent.artifactUpdate(TaskArtifactUpdateEvent.fromJSON({ ...task, artifact, lastChunk: true })))
   },
   end,
 })
 
-/** What a run of a tool needs of its task. */
+/** The task of a run. */
 type RunContext = {
   /** The id of the A2A context. */
   context: string
-  /** Aborted when the task is cancelled. */
+  /** Aborted when the task is canceled. */
   signal: AbortSignal
   /** For the events while a message of the caller is being answered. */
   reporter: TaskReporter
@@ -90,7 +85,7 @@ export class ToolRun {
       })
       const onElicitation: CallOptions['onElicitation'] = (elicitation, withdrawn) => this.#ask(elicitation, withdrawn)
       const outcome = await this.#tool.call({ context, signal, onProgress, onElicitation })
-      if (!signal.aborted) reportOutcome(this.#tool.name, outcome, this.#reporter)
+      if (!signal.aborted) this.#report(outcome)
     } catch (error) {
       // The SDK would send the error's message to the caller.
       logUnexpected(error)
@@ -110,13 +105,22 @@ export class ToolRun {
     this.#close(answer)
   }
 
+  #report(outcome: ToolOutcome): void {
+    const { publishStatus, publishArtifact } = this.#reporter
+    const failed = !('result' in outcome) || outcome.result.isError === true
+    const parts = failed ? [] : toParts(outcome.result)
+    if (parts.length > 0) publishArtifact(this.#tool.name, parts)
+    if (failed) publishStatus('TASK_STATE_FAILED', failureMessage(outcome))
+    else publishStatus('TASK_STATE_COMPLETED')
+  }
+
   #close(answer: ElicitResult): void {
     const open = this.#open
     this.#open = undefined
     open?.answer(answer)
   }
 
-  /** Asks the caller once the elicitations before are answered. */
+  /** Passes an elicitation to the caller once those before are answered. */
   #ask(elicitation: Elicitation, withdrawn: AbortSignal): Promise<ElicitResult> {
     if (++this.#elicitations > MAX_TOOL_ELICITATIONS) return Promise.resolve({ action: 'cancel' })
     const answer = this.#lastElicitation.then(() => this.#askNow(elicitation, withdrawn))
@@ -146,15 +150,7 @@ export class ToolRun {
   }
 }
 
-const reportOutcome = (name: string, outcome: ToolOutcome, { publishStatus, publishArtifact }: TaskReporter): void => {
-  const failed = !('result' in outcome) || outcome.result.isError === true
-  const parts = failed ? [] : toParts(outcome.result)
-  if (parts.length > 0) publishArtifact(name, parts)
-  if (failed) publishStatus('TASK_STATE_FAILED', failureMessage(outcome))
-  else publishStatus('TASK_STATE_COMPLETED')
-}
-
-/** How many updates are accepted at once, and after how long one more is. */
+/** The updates that are accepted at once, and the time after which one more is. */
 const PROGRESS_BURST = 20
 const PROGRESS_INTERVAL_MS = 1_000
 

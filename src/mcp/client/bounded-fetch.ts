@@ -1,15 +1,14 @@
 import { canHaveBody, type UpstreamFetch } from '../../http/index.ts'
-import { NetworkError } from './errors.ts'
+import { NetworkError } from './mcp-error.ts'
 
-/** How many bytes a session may receive, and what to do when there are more. */
+/** The bytes that a session may receive, and what to do when there are more. */
 type Bounds = {
-  /** Of one response, event streams included. */
+  /** Limit of one response, event streams included. */
   maxResponseBytes: number
-  /** Of all responses together. */
   maxSessionBytes: number
-  /** Whether to open the event stream on which a server sends messages of its own accord. */
+  /** Opens the event stream on which a server sends messages of its own accord. */
   listens: boolean
-  /** Called when the response to the request with that JSON-RPC id is too large. The rest of it is not read. */
+  /** Called when the response to the request with that JSON-RPC id is too large. */
   onResponseTooLarge: (requestId: RequestId) => void
   /** Called when all responses together, or a stream that belongs to no request, are too large. */
   onSessionTooLarge: () => void
@@ -19,12 +18,11 @@ type RequestId = string | number
 
 /** Returns a `fetch` for one session that bounds the size of its responses. Rejects with a `NetworkError`. */
 export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
-  const { maxResponseBytes, maxSessionBytes, listens, onResponseTooLarge, onSessionTooLarge } = bounds
   let sessionBytes = 0
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const resumes = new Headers(init.headers).has('Last-Event-ID')
     // The client opens the server's own stream by itself. 405 is the answer of a server that has none.
-    if (init.method === 'GET' && !listens && !resumes) return new Response(null, { status: 405 })
+    if (init.method === 'GET' && !bounds.listens && !resumes) return new Response(null, { status: 405 })
     const response = await fetch(`${url}`, init).catch(throwNetworkError)
     const { body, status, headers } = response
     // A Response cannot have other statuses.
@@ -40,20 +38,19 @@ export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
       if (done) return controller.close()
       responseBytes += value.byteLength
       sessionBytes += value.byteLength
-      if (responseBytes <= maxResponseBytes && sessionBytes <= maxSessionBytes) return controller.enqueue(value)
+      if (responseBytes <= bounds.maxResponseBytes && sessionBytes <= bounds.maxSessionBytes)
+        return controller.enqueue(value)
       reader.cancel().catch(() => undefined)
       const requestId = requestIdOf(init)
-      if (requestId === undefined || sessionBytes > maxSessionBytes) onSessionTooLarge()
+      if (requestId === undefined || sessionBytes > bounds.maxSessionBytes) bounds.onSessionTooLarge()
       else {
-        onResponseTooLarge(requestId)
+        bounds.onResponseTooLarge(requestId)
         controller.enqueue(lastEvent(requestId))
       }
       controller.close()
     }
-    return new Response(new ReadableStream({ pull, cancel: reason => reader.cancel(reason) }), {
-      status,
-      headers: passedHeaders,
-    })
+    const bounded = new ReadableStream({ pull, cancel: reason => reader.cancel(reason) })
+    return new Response(bounded, { status, headers: passedHeaders })
   }
 }
 
@@ -67,10 +64,8 @@ const requestIdOf = ({ body }: RequestInit): RequestId | undefined => {
   return message.method === undefined ? undefined : message.id
 }
 
-const encoder = new TextEncoder()
-
 /** An error response as an event, without which the client would resume the event stream. */
-const lastEvent = (id: RequestId): Uint8Array =>
-  encoder.encode(
-    `\n\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'too large' } })}\n\n`,
-  )
+const lastEvent = (id: RequestId): Uint8Array => {
+  const response = { jsonrpc: '2.0', id, error: { code: -32000, message: 'too large' } }
+  return new TextEncoder().encode(`\n\ndata: ${JSON.stringify(response)}\n\n`)
+}

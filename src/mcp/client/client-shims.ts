@@ -1,7 +1,6 @@
 /**
- * Replaces the module of this name in `@modelcontextprotocol/client` (tools/build.ts). Its own one for Workers brings a copy of a JSON
- * Schema validator, for the results of tools that the client has listed. This host lists tools with requests of its own
- * (`Session.listPage`), so the client knows of no schema to validate with.
+ * Replaces the module of this name in `@modelcontextprotocol/client` (tools/build.ts), which brings a validator of JSON
+ * Schema for the results of tools. This host lists tools with `Session.listPage`, so the client knows no schemas.
  */
 export class DefaultJsonSchemaValidator {
   getValidator(): never {

@@ -7,7 +7,7 @@ import {
   MAX_SKILLS,
 } from '../../limits.ts'
 import type { ElicitationPolicy } from './elicitation.ts'
-import { type McpError, notReady } from './errors.ts'
+import { type McpError, notReady } from './mcp-error.ts'
 import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
 /** Everything that an MCP server declares about itself. */
@@ -16,10 +16,10 @@ export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; promp
 /** The items of a list, in the server's order. `truncated` is the reason where the server has more. */
 export type Listed = { items: Json[]; truncated?: string }
 
-/** What a server declares, or why it could not be discovered. */
+/** The declarations of a server, or why it could not be discovered. */
 type Discovery = { discovered: Discovered } | { failure: McpError }
 
-/** What discovery may cost. */
+/** The limits of discovery. */
 export const discoveryLimits = {
   requestTimeoutMs: 10_000,
   timeoutMs: DISCOVERY_TIMEOUT_SECONDS * 1000,
@@ -42,15 +42,14 @@ export const discover = async (
 ): Promise<Discovery> => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const first = await discoverOnce(url, fetch, limits, signal)
-  if (!lostSession(first)) return first
-  const second = await discoverOnce(url, fetch, limits, signal)
-  const lost = lostSession(second)
-  return lost ? { failure: notReady(`loses its sessions (HTTP ${lost.status})`) } : second
+  const isLost = 'failure' in first && first.failure.code === 'session-lost'
+  const last = isLost ? await discoverOnce(url, fetch, limits, signal) : first
+  return 'failure' in last && last.failure.code === 'session-lost'
+    ? { failure: notReady(`loses its sessions (HTTP ${last.failure.status})`) }
+    : last
 }
 
-const lostSession = (discovery: Discovery): Extract<McpError, { code: 'session-lost' }> | undefined =>
-  'failure' in discovery && discovery.failure.code === 'session-lost' ? discovery.failure : undefined
-
+/** Requests the lists that the server declares as its capabilities. */
 const discoverOnce = async (
   url: string,
   fetch: UpstreamFetch,
@@ -61,26 +60,22 @@ const discoverOnce = async (
   const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
   const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
+  const { session } = opened
   try {
-    return await listEverything(opened.session, limits, signal)
+    const discovered: Discovered = { ...session.server, tools: { items: [] } }
+    for (const kind of ['tools', 'resources', 'prompts'] as const) {
+      if (session.server.capabilities[kind] == null) continue
+      const listed = await listAll(session, kind, limits, signal)
+      if (!('failure' in listed)) discovered[kind] = listed
+      // A card is made of tools, and can do without resources and prompts.
+      else if (kind !== 'tools' && listed.failure.code === 'refused')
+        discovered[kind] = { items: [], truncated: listed.failure.message }
+      else return listed
+    }
+    return { discovered }
   } finally {
-    await opened.session.close()
+    await session.close()
   }
-}
-
-/** Requests the lists that the server declares as its capabilities. */
-const listEverything = async (session: Session, limits: DiscoveryLimits, signal: AbortSignal): Promise<Discovery> => {
-  const discovered: Discovered = { ...session.server, tools: { items: [] } }
-  for (const kind of ['tools', 'resources', 'prompts'] as const) {
-    if (session.server.capabilities[kind] == null) continue
-    const listed = await listAll(session, kind, limits, signal)
-    if (!('failure' in listed)) discovered[kind] = listed
-    // A card is made of tools, and can do without resources and prompts.
-    else if (kind !== 'tools' && listed.failure.code === 'refused')
-      discovered[kind] = { items: [], truncated: listed.failure.message }
-    else return listed
-  }
-  return { discovered }
 }
 
 /** Requests a list page by page, until its end or a limit. */

@@ -1,24 +1,23 @@
 import type { CallToolRequest, CallToolResult, ElicitRequest } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
-import { inputDeclined, type McpError, tooManyElicitations } from './errors.ts'
+import type { McpError } from './mcp-error.ts'
 
-/** An elicitation: what a server requests of its user while a tool runs. It is data of a schema, or to open a URL. */
+/** An elicitation: a server requests data of a schema from its user while a tool runs, or to open a URL. */
 export type Elicitation = { message: string; requestedSchema: JsonObject } | { message: string; url: string }
 
 /** The result of an elicitation: data that its schema allows, or the reason why the caller gave no data. */
-export type ElicitResult = { action: 'accept'; content?: ElicitContent } | { action: 'decline' | 'cancel' }
+export type ElicitResult =
+  | { action: 'accept'; content?: Record<string, string | number | boolean | string[]> }
+  | { action: 'decline' | 'cancel' }
 
-/** The members of an answer. MCP allows no deeper values. */
-type ElicitContent = Record<string, string | number | boolean | string[]>
-
-/** Passes an elicitation to the caller of a tool. The signal is aborted when the server no longer waits for the result. */
+/** Passes an elicitation to the caller of a tool. Aborts the signal when the server no longer waits for the result. */
 export type OnElicitation = (elicitation: Elicitation, signal: AbortSignal) => Promise<ElicitResult>
 
 /**
- * Which elicitations a session passes on to the caller of a running tool: those of any call, where all calls are of one caller, or only
- * those that are certain to be of the one call that runs. `none` is for a session without calls, in which the server is to offer its
- * tools that ask.
+ * The elicitations that a session passes on to the caller of a running tool: those of any call, if all calls are of one
+ * caller, or only those of the one call that runs. `none` is for a session without calls, in which the server lists its
+ * tools that elicit.
  */
 export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 
@@ -71,17 +70,12 @@ export class SilenceTimer {
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
-  #policy: ElicitationPolicy | undefined
+  /** The elicitations that are passed on: without a policy, none. */
+  policy: ElicitationPolicy | undefined
   readonly #calls = new Set<{ timer: SilenceTimer; onElicitation: OnElicitation }>()
 
-  /** Without a policy, nobody answers. */
   constructor(policy: ElicitationPolicy | undefined) {
-    this.#policy = policy
-  }
-
-  /** Passes on no more elicitations: several callers use the session. */
-  declineElicitations(): void {
-    this.#policy = undefined
+    this.policy = policy
   }
 
   /** Adds a call. Returns the function that removes it. */
@@ -91,57 +85,44 @@ export class RunningCalls {
     return () => this.#calls.delete(call)
   }
 
-  /**
-   * Passes an elicitation on to the call that began last. A server does not name the tool that elicits; the result reaches the
-   * right one in any case.
-   */
+  /** Passes an elicitation on to the call that began last: a server does not name the tool that elicits. */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
     const call = [...this.#calls].at(-1)
-    const isAmbiguous = this.#policy !== 'any' && this.#calls.size > 1
-    if (call === undefined || this.#policy === undefined || isAmbiguous) return { action: 'cancel' }
+    const isAmbiguous = this.policy !== 'any' && this.#calls.size > 1
+    if (call === undefined || this.policy === undefined || isAmbiguous) return { action: 'cancel' }
     return call.timer.pause(call.onElicitation(toElicitation(params), signal))
   }
 }
 
-/** What a server of MCP 2026-07-28 returns in place of a result: what it needs to know before it can go on. */
-type InputRequired = v.InferOutput<typeof InputRequired>
-const schema = v.custom<JsonObject>(isJsonObject)
+/** The result of MCP 2026-07-28 with which a server requests what it needs to know before it can go on. */
 const InputRequired = v.object({
   resultType: v.literal('input_required'),
   inputRequests: v.optional(v.record(v.string(), v.looseObject({ method: v.string() })), {}),
   requestState: v.optional(v.string()),
 })
-const ElicitationRequest = v.union([
-  v.object({ params: v.object({ mode: v.literal('url'), message: v.string(), url: v.string() }) }),
-  v.object({ params: v.object({ message: v.string(), requestedSchema: schema }) }),
-])
-
-/** Returns the input that a result requires; undefined for a result that requires none. */
-const readInputRequired = (result: unknown): InputRequired | undefined => {
-  const { output, success } = v.safeParse(InputRequired, result)
-  return success ? output : undefined
-}
+const ElicitationRequest = v.object({
+  method: v.literal('elicitation/create'),
+  params: v.union([
+    v.object({ mode: v.literal('url'), message: v.string(), url: v.string() }),
+    v.object({ message: v.string(), requestedSchema: v.custom<JsonObject>(isJsonObject) }),
+  ]),
+})
 
 /** Passes on all elicitations of a result. Returns undefined if it requires something else, such as sampling. */
 const elicitAll = async (
-  { inputRequests }: InputRequired,
+  { inputRequests }: v.InferOutput<typeof InputRequired>,
   ask: (elicitation: Elicitation) => Promise<ElicitResult>,
 ): Promise<Record<string, ElicitResult> | undefined> => {
   const answers: Record<string, ElicitResult> = {}
   for (const [key, request] of Object.entries(inputRequests)) {
     const { output, success } = v.safeParse(ElicitationRequest, request)
-    if (request.method !== 'elicitation/create' || !success) return undefined
-    const { params } = output
-    answers[key] = await ask(
-      'url' in params
-        ? { message: params.message, url: params.url }
-        : { message: params.message, requestedSchema: params.requestedSchema },
-    )
+    if (!success) return undefined
+    answers[key] = await ask(toElicitation(output.params))
   }
   return answers
 }
 
-/** How often a tool may ask for input, and how long to wait where it only wants to be called again. */
+/** The limit of requests for input, and the wait before a call that a tool only wants to have repeated. */
 const MAX_INPUT_ROUNDS = 10
 const RECALL_MS = 250
 
@@ -154,19 +135,28 @@ export const callWithElicitation = async (
   let more: object = {}
   for (let round = 0; ; round++) {
     const result = await call({ ...params, ...more })
-    const required = readInputRequired(result)
-    if (required === undefined) return { result }
-    if (round === MAX_INPUT_ROUNDS) return { failure: tooManyElicitations }
-    const inputResponses = await elicitAll(required, ask)
-    if (inputResponses === undefined) return { failure: inputDeclined }
-    const { requestState } = required
+    const { output, success } = v.safeParse(InputRequired, result)
+    if (!success) return { result }
+    if (round === MAX_INPUT_ROUNDS) return declined('asked for input too many times')
+    const inputResponses = await elicitAll(output, ask)
+    if (inputResponses === undefined) return declined(UNSUPPORTED_INPUT)
+    const { requestState } = output
     const isAnswered = Object.keys(inputResponses).length > 0
     if (!isAnswered) await new Promise(resolve => setTimeout(resolve, RECALL_MS))
     more = { ...(isAnswered && { inputResponses }), ...(requestState !== undefined && { requestState }) }
   }
 }
 
-const toElicitation = (params: ElicitRequest['params']): Elicitation =>
-  params.mode === 'url'
+const UNSUPPORTED_INPUT =
+  'needs a language model or other services of its client (sampling, roots), which this host declines'
+
+const declined = (why: string): { failure: McpError } => ({
+  failure: { code: 'refused', message: `The tool ${why}.` },
+})
+
+const toElicitation = (
+  params: { message: string; url: string } | { message: string; requestedSchema: object },
+): Elicitation =>
+  'url' in params
     ? { message: params.message, url: params.url }
     : { message: params.message, requestedSchema: JSON.parse(JSON.stringify(params.requestedSchema)) }

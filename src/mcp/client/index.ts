@@ -1,5 +1,5 @@
 export { discover, discoveryLimits } from './discover.ts'
 export type { Elicitation, ElicitResult, OnElicitation } from './elicitation.ts'
-export { describeFailure, type McpError, withQuote } from './errors.ts'
+export { describeFailure, type McpError, withQuote } from './mcp-error.ts'
 export * from './server-card.ts'
 export { openSession, type Session } from './session.ts'

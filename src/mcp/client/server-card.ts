@@ -4,10 +4,11 @@ import { checkDocument } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../../limits.ts'
 import type { Discovered, Listed } from './discover.ts'
+import { truncate } from './mcp-error.ts'
 
 /**
- * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit into a
- * card and what is no tool, resource or prompt of MCP; `notes` lists these.
+ * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit
+ * into a card and what is no tool, resource or prompt of MCP; `notes` lists these.
  */
 export const toSuperxCard = (
   id: string,
@@ -16,11 +17,10 @@ export const toSuperxCard = (
 ): { card: JsonObject; notes: CardError[] } => {
   const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
-  const lists = [
-    [skills, discovered.tools] as const,
-    ...(discovered.resources ? [[resources, discovered.resources] as const] : []),
-    ...(discovered.prompts ? [[prompts, discovered.prompts] as const] : []),
-  ].map(([form, listed]) => ({ member: form.member, ...toEntries(listed, form, budget) }))
+  const lists = forms.flatMap(form => {
+    const listed = discovered[`${form.item}s` as const]
+    return listed ? [{ member: form.member, ...toEntries(listed, form, budget) }] : []
+  })
   const version = nonEmpty(serverInfo.version)
   const { described, notes: descriptionNotes } = describeServer(serverInfo, instructions, serverUrl)
   const card: JsonObject = {
@@ -43,8 +43,8 @@ export const toSuperxCard = (
 const MAX_DESCRIPTION_LENGTH = 4_000
 
 /**
- * Returns how a server describes itself: its title, or else its name, its description and its instructions. Leaves out a text with the
- * server's host, which the card of a gateway must not show.
+ * Returns how a server describes itself: its title, or else its name, its description and its instructions. Leaves out
+ * a text with the server's host, which the card of a gateway must not show.
  */
 const describeServer = (
   { title, name, description }: JsonObject,
@@ -53,16 +53,14 @@ const describeServer = (
 ): { described: string[]; notes: CardError[] } => {
   const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
     .filter(text => text !== undefined)
-    .map(text =>
-      text.length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed()}…` : text,
-    )
+    .map(text => truncate(text, MAX_DESCRIPTION_LENGTH))
   const host = serverUrl === undefined ? undefined : new URL(serverUrl).hostname.toLowerCase()
   const described = texts.filter(text => host === undefined || !text.toLowerCase().includes(host))
   const message = "omits a text of the server about itself, because it names the server's own host"
   return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
 }
 
-/** How one list of an MCP server becomes a list of the card. */
+/** The form of one list of an MCP server in the card. */
 type ListForm = {
   /** The member of the card. */
   member: 'skills' | 'resources' | 'prompts'
@@ -71,48 +69,41 @@ type ListForm = {
   /** The member that identifies an item: of two with the same value, the first counts. */
   key: 'name' | 'uri'
   toEntry: (item: JsonObject) => JsonObject
-  /** Returns why this host cannot use an item. */
-  obstacle?: (item: JsonObject) => string | undefined
 }
 
-/** A skill has what SuperX documents, and the members that describe a tool to its callers. */
-const skills: ListForm = {
-  member: 'skills',
-  item: 'tool',
-  key: 'name',
-  toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
-    id: name,
-    name,
-    ...(typeof description === 'string' && { description }),
-    ...(isJsonObject(inputSchema) && { inputSchema }),
-    ...pick(tool, 'title', 'outputSchema', 'annotations'),
-  }),
-  // The MCP client of this host has no tasks: the protocol has replaced them since.
-  obstacle: ({ execution }) =>
-    isJsonObject(execution) && execution.taskSupport === 'required'
-      ? 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without'
-      : undefined,
-}
-
-const resources: ListForm = {
-  member: 'resources',
-  item: 'resource',
-  key: 'uri',
-  toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
-}
-
-const prompts: ListForm = {
-  member: 'prompts',
-  item: 'prompt',
-  key: 'name',
-  toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
-}
+const forms: readonly ListForm[] = [
+  {
+    member: 'skills',
+    item: 'tool',
+    key: 'name',
+    // A skill has what SuperX documents, and the members that describe a tool to its callers.
+    toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
+      id: name,
+      name,
+      ...(typeof description === 'string' && { description }),
+      ...(isJsonObject(inputSchema) && { inputSchema }),
+      ...pick(tool, 'title', 'outputSchema', 'annotations'),
+    }),
+  },
+  {
+    member: 'resources',
+    item: 'resource',
+    key: 'uri',
+    toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
+  },
+  {
+    member: 'prompts',
+    item: 'prompt',
+    key: 'name',
+    toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
+  },
+]
 
 /** Copies the members that are present. */
-const pick = (item: JsonObject, ...names: string[]): JsonObject =>
-  Object.fromEntries(names.flatMap(name => (item[name] == null ? [] : [[name, item[name]]])))
+export const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
+  Object.fromEntries(names.flatMap(name => (source[name] == null ? [] : [[name, source[name] as Json]])))
 
-/** What a card has left for its lists: entries of each list, and characters of JSON of all lists together. */
+/** The rest of a card for its lists: entries of each list, and characters of JSON of all lists together. */
 type Budget = { entries: number; characters: number }
 
 const toEntries = (
@@ -142,15 +133,16 @@ const toEntries = (
 
 const toEntry = (
   value: Json,
-  { member, item, key, toEntry, obstacle }: ListForm,
+  { member, item, key, toEntry }: ListForm,
   keys: Set<string>,
   budget: Budget,
 ): { entry: JsonObject } | { error: string } => {
   const id = isJsonObject(value) ? value[key] : undefined
   if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
   if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
-  const unusable = obstacle?.(value)
-  if (unusable !== undefined) return { error: unusable }
+  // The MCP client of this host has no tasks: the protocol has replaced them since.
+  if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
+    return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
   const entry = toEntry(value)
   const [error] = checkDocument({ [member]: [entry] })
   if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }

@@ -1,7 +1,6 @@
 import type {
   CallToolRequest,
   CallToolResult,
-  Client,
   ClientOptions,
   Progress,
   ReconnectionScheduler,
@@ -14,12 +13,13 @@ import { VERSION } from '../../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import {
   callWithElicitation,
+  type Elicitation,
   type ElicitationPolicy,
   type OnElicitation,
   RunningCalls,
   SilenceTimer,
 } from './elicitation.ts'
-import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './errors.ts'
+import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './mcp-error.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
 export type Session = {
@@ -29,20 +29,19 @@ export type Session = {
   readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
   /** Requests one page of a list, from its beginning or from `cursor`. */
   listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** Whether the server keeps nothing between two requests. Such a session may serve several callers: no elicitation is of the wrong one. */
+  /** The server keeps nothing between two requests, so several callers may share the session. */
   isStateless: boolean
-  /** Whether the session has ended, so that no request can succeed any more. */
   isClosed: () => boolean
   /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
   close: () => Promise<void>
 }
 
-/** What an MCP server declares as a session opens. */
+/** The declarations of an MCP server as a session opens. */
 export type ServerInfo = {
   protocolVersion: string
   capabilities: JsonObject
   serverInfo: JsonObject
-  /** How to use the server, for models. */
+  /** Instructions for models. */
   instructions?: string
 }
 
@@ -71,23 +70,23 @@ type ToolCallOptions = RequestOptions & {
   onElicitation: OnElicitation
 }
 
-/** What opening a session may cost, and what the session may receive. */
+/** The limits of a session, and the messages of the server that it accepts. */
 export type SessionOptions = {
   /** For each of the at most two ways in which the session is opened. */
   timeoutMs?: number
   /** Gives up the opening. */
   signal?: AbortSignal
-  /** Of one response, event streams included: a request that gets more fails. */
+  /** Limit of one response, event streams included: a request that gets more fails. */
   maxResponseBytes?: number
-  /** Of all responses: a session that receives more ends. */
+  /** Limit of all responses: a session that receives more ends. */
   maxSessionBytes?: number
-  /** Which elicitations of the server are passed on. Without it, the server gets to know that there is no elicitation. */
+  /** The elicitations that are passed on. Without it, the client declares no elicitation. */
   elicitations?: ElicitationPolicy
   /** Called when the server announces other tools. Without it, the server gets no stream for its own messages. */
   onToolsChanged?: () => void
 }
 
-/** How this host introduces itself to MCP servers. */
+/** The name and version of this host for MCP servers. */
 export const clientInfo = { name: 'calling-card', version: VERSION }
 
 /** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
@@ -103,9 +102,10 @@ export const openSession = async (
   options: SessionOptions = {},
 ): Promise<{ session: Session } | Failed> => {
   const opened = await open(url, fetch, options, { mode: 'legacy' })
+  // Without a session, a server can elicit only in the newest version, in its response to a call.
   const mayBeNewer =
     'session' in opened
-      ? opened.session.isStateless && asksCallers(options)
+      ? opened.session.isStateless && (options.elicitations ?? 'none') !== 'none'
       : ['refused', 'session-lost'].includes(opened.failure.code)
   if (!mayBeNewer) return opened
   const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
@@ -113,19 +113,12 @@ export const openSession = async (
     if ('session' in opened) await opened.session.close()
     return newer
   }
-  return 'failure' in opened && opened.failure.code === 'session-lost'
-    ? { failure: neverOpened(opened.failure) }
-    : opened
+  if ('session' in opened || opened.failure.code !== 'session-lost') return opened
+  // The server did not lose a session: there was none.
+  const { status, message, quote } = opened.failure
+  if (status === 404) return { failure: notReady('does not exist at this address (HTTP 404)') }
+  return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
-
-/** Without a session, a server can elicit only in the newest version, in which an elicitation is part of the response to a call. */
-const asksCallers = ({ elicitations = 'none' }: SessionOptions): boolean => elicitations !== 'none'
-
-/** The server did not lose a session: there was none. */
-const neverOpened = ({ status, message, quote }: Extract<McpError, { code: 'session-lost' }>): McpError =>
-  status === 404
-    ? notReady('does not exist at this address (HTTP 404)')
-    : { code: 'not-ready', message, ...(quote !== undefined && { quote }) }
 
 const open = async (
   url: string,
@@ -143,7 +136,8 @@ const open = async (
   try {
     const server = await initialize(connection, timeoutMs)
     const isStateless = connection.transport.sessionId === undefined
-    if (isStateless) connection.calls.declineElicitations()
+    // Several callers may use the session.
+    if (isStateless) connection.calls.policy = undefined
     return { session: toSession(connection, server, isStateless) }
   } catch (error) {
     try {
@@ -178,6 +172,13 @@ const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : 
 
 const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
   const { client, calls, toFailure, isClosed, close } = connection
+  const attempt = async <Result extends object>(request: () => Promise<Result>): Promise<Result | Failed> => {
+    try {
+      return await request()
+    } catch (error) {
+      return { failure: toFailure(error) }
+    }
+  }
   return {
     server,
     isStateless,
@@ -202,32 +203,17 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
           },
         })
       }
-      try {
-        return await callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
-          silence.pause(onElicitation(elicitation, ended)),
-        )
-      } catch (error) {
-        return { failure: toFailure(error) }
-      } finally {
+      const ask = (elicitation: Elicitation) => silence.pause(onElicitation(elicitation, ended))
+      return attempt(() => callWithElicitation({ name, arguments: args }, callOnce, ask)).finally(() => {
         remove()
         silence.end()
-      }
+      })
     },
-    readResource: async (uri, { timeoutMs, signal }) => {
-      const request = { method: 'resources/read', params: { uri } }
-      try {
-        return await client.request(request, ReadResult, { timeout: timeoutMs, signal })
-      } catch (error) {
-        return { failure: toFailure(error) }
-      }
-    },
-    listPage: async (kind, cursor, { timeoutMs, signal }) => {
+    readResource: (uri, { timeoutMs: timeout, signal }) =>
+      attempt(() => client.request({ method: 'resources/read', params: { uri } }, ReadResult, { timeout, signal })),
+    listPage: (kind, cursor, { timeoutMs: timeout, signal }) => {
       const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
-      try {
-        return { page: await client.request(request, pageSchema(kind), { timeout: timeoutMs, signal }) }
-      } catch (error) {
-        return { failure: toFailure(error) }
-      }
+      return attempt(async () => ({ page: await client.request(request, pageSchema(kind), { timeout, signal }) }))
     },
   }
 }
@@ -243,16 +229,7 @@ const pageSchema = (kind: ListKind) =>
   )
 
 /** An MCP client and its transport. */
-type Connection = {
-  client: Client
-  transport: StreamableHTTPClientTransport
-  calls: RunningCalls
-  /** Closes the transport: every request under way fails with this error. */
-  end: (failure: McpError) => void
-  toFailure: (error: unknown) => McpError
-  isClosed: () => boolean
-  close: () => Promise<void>
-}
+type Connection = Awaited<ReturnType<typeof createConnection>>
 
 /** The client library is loaded with the first connection, so that no reader of a card waits for it. */
 const createConnection = async (
@@ -265,7 +242,7 @@ const createConnection = async (
     onToolsChanged,
   }: SessionOptions,
   versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
-): Promise<Connection> => {
+) => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, {
@@ -280,6 +257,7 @@ const createConnection = async (
     throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))
   }
   let ended: McpError | undefined
+  /** Closes the transport: every request under way fails with this error. */
   const end = (failure: McpError): void => {
     if (ended) return
     ended = failure
@@ -315,9 +293,9 @@ const createConnection = async (
     transport,
     calls,
     end,
-    toFailure: error => ended ?? toMcpError(error),
+    toFailure: (error: unknown) => ended ?? toMcpError(error),
     isClosed: () => ended !== undefined,
-    close: async () => {
+    close: async (): Promise<void> => {
       await client.close().catch(() => undefined)
       end(notReady('session was closed by this host'))
       await deleteSession(url, fetch, transport)
@@ -331,7 +309,7 @@ const declineRequest = (method: string): string =>
     ? 'This client declines sampling: it is a gateway, and has no language model.'
     : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
 
-/** Fails a request of the client, which takes this for the server's response. Does nothing once there was a response. */
+/** Fails a request of the client, which takes this for the server's response. */
 const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>
   transport.onmessage?.({
     jsonrpc: '2.0',
@@ -339,7 +317,7 @@ const failRequest = (transport: StreamableHTTPClientTransport, id: string | numb
     error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
   })
 
-/** How the client resumes event streams. Servers may set the delay with `retry`, so `maxReconnectionDelay` is for others. */
+/** The rules by which the client resumes event streams. Servers may set the delay with `retry`. */
 const reconnectionOptions = {
   maxRetries: 2,
   initialReconnectionDelay: 1_000,
@@ -349,7 +327,7 @@ const reconnectionOptions = {
 
 const MIN_RECONNECTION_DELAY_MS = 1_000
 
-/** Limits how often streams are reopened: a server may send `retry: 0` and end each of them at once. */
+/** Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once. */
 const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
   const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
   return () => clearTimeout(timer)
@@ -366,11 +344,8 @@ const deleteSession = async (
     'Mcp-Session-Id': sessionId,
     ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
   }
-  try {
-    const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
-    const response = await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
-    response.body?.cancel().catch(() => undefined)
-  } catch {
-    // Nothing depends on it.
-  }
+  const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
+  await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
+    .then(({ body }) => body?.cancel())
+    .catch(() => undefined)
 }

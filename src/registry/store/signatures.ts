@@ -50,7 +50,7 @@ export const selectSigningState = (sql: SqlStorage, signers: string): SigningSta
 /** Loads what reads keys only for a host that has some. */
 const readSigners = async (env: Env): Promise<{ signers: string; checkAt?: number }> => {
   if (!keySecrets.some(secret => env[secret])) return { signers: '' }
-  const { getSigningKeys, nameSigners } = await import('../../signing/keys.ts')
+  const { getSigningKeys, nameSigners } = await import('../../signing/signing-keys.ts')
   const now = Date.now()
   const keys = await getSigningKeys(env, now)
   if ('misconfigured' in keys) return { signers: '' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cardCacheSeconds, describeKeys } from '../../../src/api/admin/host-keys.ts'
-import { getSigningKeys } from '../../../src/signing/keys.ts'
+import { getSigningKeys } from '../../../src/signing/signing-keys.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { startNodeHost } from '../../support/node-host.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'

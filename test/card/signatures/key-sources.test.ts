@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { resolveKeys } from '../../../src/card/signatures/index.ts'
 import { chooseKeys } from '../../../src/card/signatures/key-sources.ts'
-import { didDocumentUrl } from '../../../src/http/did-web.ts'
+import { didDocumentUrl } from '../../../src/http/hosts.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { makeKey } from '../../support/cards/signed.ts'
 

@@ -2,7 +2,7 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { Authentication, Principal } from '../../../src/auth/principal.ts'
 import { ASSERTION_TYPE, type AssertedCall, assertCaller } from '../../../src/gateway/upstream/caller-identity.ts'
-import { getSigningKeys } from '../../../src/signing/keys.ts'
+import { getSigningKeys } from '../../../src/signing/signing-keys.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'
 
 const issuer = 'https://cards.example.com'

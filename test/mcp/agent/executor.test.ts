@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { logToolCall, RunningTasks, ToolExecutor } from '../../../src/mcp/agent/executor.ts'
-import type { ToolOutcome } from '../../../src/mcp/agent/results.ts'
+import type { ToolOutcome } from '../../../src/mcp/agent/tool-outcome.ts'
 import { throttleProgress } from '../../../src/mcp/agent/tool-run.ts'
 
 const background = { store: async () => undefined, release: () => undefined }
@@ -70,7 +70,7 @@ describe('RunningTasks', () => {
     const tasks = new RunningTasks()
     const begun = ['a', 'b'].map(id => tasks.begin(id, `context of ${id}`, caller('alice')))
     expect([tasks.cancel('a'), tasks.cancel('x')]).toEqual(['context of a', undefined])
-    expect(begun.map(task => 'signal' in task && task.signal.aborted)).toEqual([true, false])
+    expect(begun.map(task => 'controller' in task && task.controller.signal.aborted)).toEqual([true, false])
   })
 })
 

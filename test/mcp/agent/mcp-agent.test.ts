@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { McpAgent } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import type { BridgeCall } from '../../../src/mcp/agent/bridge-call.ts'
+import type { BridgeCall } from '../../../src/mcp/agent/tool-call.ts'
 import { startToolServer, type ToolServer } from '../../support/mcp-server.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
 import { calls, message } from './bridged-agent.ts'

@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { McpAgent } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import type { BridgeCall } from '../../../src/mcp/agent/bridge-call.ts'
+import type { BridgeCall } from '../../../src/mcp/agent/tool-call.ts'
 import { startToolServer, type TestTool, type ToolServer } from '../../support/mcp-server.ts'
 import { openStorage } from '../../support/storage.ts'
 import { calls, message, type Task } from './bridged-agent.ts'

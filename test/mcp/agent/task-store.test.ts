@@ -1,7 +1,6 @@
 import { ListTasksRequest, Task } from '@a2a-js/sdk'
 import { expect, it, vi } from 'vitest'
-import { CallerTaskStore } from '../../../src/mcp/agent/task-store.ts'
-import { TaskTable } from '../../../src/mcp/agent/task-table.ts'
+import { CallerTaskStore, TaskTable } from '../../../src/mcp/agent/task-table.ts'
 import { openStorage } from '../../support/storage.ts'
 
 const table = () => new TaskTable(openStorage().storage)

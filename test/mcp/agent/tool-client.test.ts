@@ -15,7 +15,7 @@ const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | 
   return client
 }
 afterEach(() => {
-  for (const client of clients) client.close()
+  for (const client of clients) client.closeIdle(Number.POSITIVE_INFINITY)
   clients = []
 })
 
@@ -188,10 +188,11 @@ describe('a session in which a call fails', () => {
     ])
   })
 
-  it('ends with the client', async () => {
+  it('ends when no call has used it for a while', async () => {
     const { client, open } = sessionServer()
     for (const caller of [alice, bob]) await callLook(client, 5, caller)
-    client.close()
+    expect([client.closeIdle(Date.now()) !== undefined, open.size]).toEqual([true, 2])
+    expect(client.closeIdle(Number.POSITIVE_INFINITY)).toBeUndefined()
     await vi.waitFor(() => expect(open.size).toBe(0))
   })
 })

@@ -1,10 +1,8 @@
 import * as v from 'valibot'
 import { CLOUDFLARE_ERRORS } from '../../http/index.ts'
+import { isJsonObject, type JsonObject } from '../../json/index.ts'
 
-/**
- * What went wrong between this host and an MCP server. `message` is for the agent's owner. `quote` is what the server itself wrote,
- * which no log repeats.
- */
+/** An error between this host and an MCP server, for the agent's owner. No log repeats `quote`, the server's text. */
 export type McpError =
   /** Blocked, without an address, or not answering: one outcome, so that nobody can probe. `why` is for the log. */
   | { code: 'unreachable'; message: string; why: string }
@@ -26,17 +24,7 @@ export const tooLarge = (maxBytes: number): McpError => ({
   maxBytes,
 })
 
-/** A tool that needs more of its client than elicitation. */
-export const inputDeclined: McpError = {
-  code: 'refused',
-  message:
-    'The tool needs a language model or other services of its client (sampling, roots), which this host declines.',
-}
-
-/** A tool that asks for input again and again. */
-export const tooManyElicitations: McpError = { code: 'refused', message: 'The tool asked for input too many times.' }
-
-/** Describes a server that runs but does not do what MCP requires; `what` completes the sentence "The MCP server …". */
+/** Returns the error of a server that runs, but not as MCP requires; `what` completes "The MCP server …". */
 export const notReady = (what: string): McpError => ({ code: 'not-ready', message: `The MCP server ${what}.` })
 
 /** A request without a response, or a response that the network cut off. */
@@ -57,7 +45,7 @@ export class LocalFailure {
   }
 }
 
-/** Errors of the MCP client library, recognised by name: importing its classes would load the whole library. */
+/** Errors of the MCP client library, by name: importing its classes would load the whole library. */
 const SdkProtocolError = v.object({
   name: v.literal('ProtocolError'),
   code: v.number(),
@@ -71,29 +59,10 @@ const SdkHttpError = v.object({
 const SdkError = v.object({ name: v.literal('SdkError'), code: v.string() })
 
 /** An error response of JSON-RPC as the text of an HTTP error. */
-const ErrorBody = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({ error: v.object({ code: v.number(), message: v.string() }) }),
-)
+const ErrorBody = v.object({ error: v.object({ code: v.number(), message: v.string() }) })
 
-/** The other forms in which servers and their proxies describe an HTTP error. */
-const ErrorDescription = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.union([
-    v.pipe(
-      v.object({ error: v.object({ message: v.string() }) }),
-      v.transform(({ error }) => error.message),
-    ),
-    ...(['error_description', 'message', 'detail', 'error', 'title'] as const).map(name =>
-      v.pipe(
-        v.looseObject({ [name]: v.string() }),
-        v.transform(body => String(body[name])),
-      ),
-    ),
-  ]),
-)
+/** The members in which servers and their proxies describe an HTTP error otherwise. */
+const DESCRIPTIONS = ['error_description', 'message', 'detail', 'error', 'title'] as const
 
 /** Returns what an error of the MCP client means. Throws every other error again: those are bugs of this host. */
 export const toMcpError = (error: unknown): McpError => {
@@ -118,12 +87,11 @@ const sdkErrors: Readonly<Record<string, McpError>> = {
   INVALID_RESULT: notReady('answered with a result that MCP does not define'),
 }
 
-const unreachable = (why: string): McpError => ({
-  code: 'unreachable',
-  message:
-    'The MCP server cannot be reached. Check that its address is correct, public and https; the log of this host has the reason.',
-  why,
-})
+const UNREACHABLE =
+  'The MCP server cannot be reached. Check that its address is correct, public and https; ' +
+  'the log of this host has the reason.'
+
+const unreachable = (why: string): McpError => ({ code: 'unreachable', message: UNREACHABLE, why })
 
 const refused = ({ code, message }: { code: number; message: string }): McpError => ({
   code: 'refused',
@@ -142,17 +110,26 @@ const fromStatus = (status: number, body: unknown): McpError => {
     return notReady(`rejects the credentials of this host (HTTP ${status}): name its secret in upstream.secret`)
   if (status >= 300 && status < 400)
     return notReady(`redirects (HTTP ${status}), which this host does not follow: set upstream.mcp to the target`)
-  const { output, success } = v.safeParse(ErrorBody, body)
+  const { output, success } = v.safeParse(ErrorBody, parseOrUndefined(body))
   if (success) return refused(output.error)
   return { code: 'not-ready', message: `The MCP server answered with HTTP ${status}.`, ...quoted }
 }
 
-/** Returns the description in the body of an HTTP error, as one line; undefined for none, and for the page of a proxy. */
+/** Returns the description in the body of an HTTP error, as one line; undefined for none, and for markup. */
 const quoteOf = (body: unknown): string | undefined => {
   if (typeof body !== 'string' || /^\s*</.test(body)) return undefined
-  const { output, success } = v.safeParse(ErrorDescription, body)
-  const text = truncate((success ? output : body).replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
+  const document = parseOrUndefined(body)
+  const members: JsonObject = isJsonObject(document) ? document : {}
+  const { error } = members
+  const texts = [isJsonObject(error) ? error.message : undefined, ...DESCRIPTIONS.map(name => members[name])]
+  const found = texts.find(each => typeof each === 'string') ?? body
+  const text = truncate(found.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
   return text === '' ? undefined : text
+}
+
+const parseOrUndefined = (text: unknown): unknown => {
+  const { output, success } = v.safeParse(v.pipe(v.string(), v.parseJson()), text)
+  return success ? output : undefined
 }
 
 /** Describes a failure to the owner of the agent, with what the server itself wrote. */
@@ -166,5 +143,6 @@ export const withQuote = (description: string, quote: string | undefined): strin
 /** Enough to explain what is wrong with the arguments of a tool: only the server validates them. */
 const MAX_QUOTE_LENGTH = 1_000
 
-const truncate = (text: string): string =>
-  text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…` : text
+/** Shortens a text, with an ellipsis. */
+export const truncate = (text: string, maxLength = MAX_QUOTE_LENGTH): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text

@@ -2,7 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { type CallError, toJsonRpcError } from '../../a2a/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { MAX_JSON_DEPTH } from '../../limits.ts'
-import { type McpError, withQuote } from '../client/index.ts'
+import { type McpError, pick, withQuote } from '../client/index.ts'
 import type { QuotaExceeded } from './quotas.ts'
 
 /** The outcome of a tool's call. `detail` is for the owner's log. */
@@ -16,7 +16,7 @@ export type ToolOutcome =
   /** The tool's result is not one that callers can read. */
   | { invalid: string }
 
-/** What a tool returns. */
+/** The result of a tool. */
 export type ToolResult = Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>
 
 /** Accepts a tool's result unless it nests deeper than recursive readers of JSON can follow. */
@@ -56,11 +56,9 @@ export const toFailedOutcome = (error: McpError, timeoutSeconds: number): ToolOu
 }
 
 /** Returns the content of a tool's result as parts of A2A 1.0, in its order; structured content last. */
-export const toParts = ({ content = [], structuredContent }: ToolResult): JsonObject[] => [
+export const toParts = ({ content = [], structuredContent: data }: ToolResult): JsonObject[] => [
   ...content.map(toPart),
-  ...(structuredContent === undefined
-    ? []
-    : [{ data: structuredContent as Json, mediaType: 'application/json' } satisfies JsonObject]),
+  ...(data === undefined ? [] : [{ data: data as Json, mediaType: 'application/json' }]),
 ]
 
 const toPart = (block: ContentBlock): JsonObject => {
@@ -82,24 +80,17 @@ const toPart = (block: ContentBlock): JsonObject => {
 
 type Block<Type extends ContentBlock['type']> = Extract<ContentBlock, { type: Type }>
 
-/**
- * Returns a link as a file where callers can open it, else as the data to send back to this agent, which then reads the resource:
- * other schemes than http have a meaning for the server only.
- */
+/** Returns a link as a file if callers can open it, else as the data that reads the resource from this agent. */
 const toLink = (block: Block<'resource_link'>): JsonObject => {
   const { uri, name, mimeType } = block
   const described = pick(block, 'title', 'description', 'size', 'annotations')
+  const mediaType = mimeType === undefined ? {} : { mediaType: mimeType }
   return isWebUrl(uri)
-    ? {
-        url: uri,
-        filename: name,
-        ...(mimeType !== undefined && { mediaType: mimeType }),
-        ...metadata(described),
-      }
+    ? { url: uri, filename: name, ...mediaType, ...metadata(described) }
     : { data: { resource: uri, name, ...pick(block, 'mimeType'), ...described }, mediaType: 'application/json' }
 }
 
-/** Whether callers can open a URI themselves. */
+/** Checks whether callers can open a URI themselves. */
 export const isWebUrl = (uri: string): boolean => /^https?:\/\//i.test(uri)
 
 /** The URI goes into metadata: it identifies the resource at its server, and callers may be unable to open it. */
@@ -111,45 +102,42 @@ const toResource = ({ resource, ...block }: Block<'resource'>): JsonObject => ({
   ...metadata({ uri: resource.uri, ...pick(block, 'annotations') }),
 })
 
-/** Copies the members that are present. */
-const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
-  Object.fromEntries(names.flatMap(name => (source[name] == null ? [] : [[name, source[name] as Json]])))
-
 const metadata = (members: JsonObject): JsonObject => (Object.keys(members).length > 0 ? { metadata: members } : {})
 
 /** The message of a task's status: parts of A2A 1.0 for people, metadata for programs. */
 export type StatusMessage = { parts: JsonObject[]; metadata?: JsonObject }
 
+/** Returns a message with a text for people, and a reason for programs. */
 export const textMessage = (text: string, reason?: string): StatusMessage => ({
   parts: [{ text, mediaType: 'text/plain' }],
   ...(reason !== undefined && { metadata: { reason } }),
 })
 
-/** The message of a task that is rejected because too many tools run. */
+/** Returns the message of a task that is rejected because too many tools run. */
 export const quotaMessage = (exceeded: QuotaExceeded): StatusMessage =>
-  textMessage(`${quotaTexts[exceeded]} Send the message again later.`, 'RESOURCE_EXHAUSTED')
+  textMessage(
+    `This agent is running as many tools ${quotaTexts[exceeded]}. Send the message again later.`,
+    'RESOURCE_EXHAUSTED',
+  )
 
 const quotaTexts: Readonly<Record<QuotaExceeded, string>> = {
-  agent: 'This agent is running as many tools as it may at once.',
-  anonymous: 'This agent is running as many tools for callers without a token as it may at once.',
-  caller: 'This agent is running as many tools for you as it may for one caller at once.',
+  agent: 'as it may at once',
+  anonymous: 'for callers without a token as it may at once',
+  caller: 'for you as it may for one caller at once',
 }
 
-/** The message of a failed task: the tool's own content, the server's error, or this host's own message. */
+/** Returns the message of a failed task: the tool's own content, the server's error, or this host's own message. */
 export const failureMessage = (outcome: ToolOutcome): StatusMessage => {
   if ('result' in outcome) {
     const parts = toParts(outcome.result)
-    return parts.length > 0
-      ? { parts, metadata: { reason: 'TOOL_FAILED' } }
-      : textMessage('The tool failed without a message.', 'TOOL_FAILED')
+    const message = textMessage('The tool failed without a message.', 'TOOL_FAILED')
+    return parts.length > 0 ? { ...message, parts } : message
   }
   if ('refused' in outcome) return textMessage(outcome.refused, 'MCP_SERVER_REFUSED')
-  if ('notReady' in outcome)
-    return textMessage(
-      withQuote("The tool's server is not ready. Try again later.", outcome.quote),
-      'MCP_SERVER_NOT_READY',
-    )
+  if ('notReady' in outcome) return textMessage(withQuote(NOT_READY, outcome.quote), 'MCP_SERVER_NOT_READY')
   if ('invalid' in outcome) return textMessage(outcome.invalid, 'INVALID_AGENT_RESPONSE')
   const { message, data } = toJsonRpcError(outcome.failure, '0.3')
   return { ...textMessage(message), ...(data && !Array.isArray(data) && { metadata: data }) }
 }
+
+const NOT_READY = "The tool's server is not ready. Try again later."

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { elicitationMessage, isAskable, readElicitResult } from '../../../src/mcp/agent/elicitation.ts'
+import { elicitationMessage, isAskable, readElicitResult } from '../../../src/mcp/agent/elicit-result.ts'
 import type { Elicitation } from '../../../src/mcp/client/elicitation.ts'
 
 /** A question for these members. */

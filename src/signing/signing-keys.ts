@@ -1,29 +1,18 @@
-import { calculateJwkThumbprint, importJWK, type JWK } from 'jose'
+import { calculateJwkThumbprint, FlattenedSign, importJWK } from 'jose'
 import * as v from 'valibot'
 import { type keyRoles, MAX_TIME_SECONDS, wholeNumber } from '../card/model/index.ts'
 import { log } from '../http/index.ts'
+import { canonicalJson, type Json } from '../json/index.ts'
 import { keySecrets } from '../variables.ts'
 
-/** A public key as it is published (RFC 7517 §4). */
-export type PublishedKey = {
-  kty: 'EC'
-  crv: 'P-256'
-  x: string
-  y: string
-  /** The thumbprint of RFC 7638, so that one key has one name everywhere. */
-  kid: string
-  alg: 'ES256'
-  use: 'sig'
-}
-
-/** What a key is for. */
-export type KeyRole = (typeof keyRoles)[number]
+/** A public key as it is published (RFC 7517 §4). Its thumbprint (RFC 7638) names it everywhere. */
+type PublishedKey = { kty: 'EC'; crv: 'P-256'; x: string; y: string; kid: string; alg: 'ES256'; use: 'sig' }
 
 type KeySecret = (typeof keySecrets)[number]
 
 /** A key of this host. Times are in ms since 1970; `signsFrom` is 0 for a key that has signed from the beginning. */
 export type HostKey = {
-  role: KeyRole
+  role: (typeof keyRoles)[number]
   secret: KeySecret
   kid: string
   privateKey: CryptoKey
@@ -37,14 +26,14 @@ export type SigningKeys = {
   next?: HostKey
   previous?: HostKey
   published: readonly PublishedKey[]
-  /** What is wrong with a secret that has no valid key; the others are used all the same. */
+  /** The error in a secret without a valid key; the others are used all the same. */
   problem?: string
 }
 
 /** The part of the environment that has keys. */
 export type KeyEnv = Pick<Env, KeySecret>
 
-/** Returns the keys in the secrets of this Worker; or what its owner has to do. No message contains any part of a secret. */
+/** Returns the keys in the secrets of this Worker; or what its owner has to do, without any part of a secret. */
 export const getSigningKeys = async (
   env: KeyEnv,
   now = Date.now(),
@@ -54,17 +43,18 @@ export const getSigningKeys = async (
   const valid = stored.filter(key => key !== undefined && key !== 'invalid')
   const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
   const repeated = valid.filter(key => !distinct.includes(key)).map(({ secret }) => secret)
-  const problems = [
-    ...(invalid.length > 0
-      ? [
-          `The ${invalid.join(' and the ')} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`,
-        ]
-      : []),
-    ...repeated.map(secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`),
-  ]
+  const problems = repeated.map(
+    secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`,
+  )
+  if (invalid.length > 0) {
+    const names = invalid.join(' and the ')
+    problems.unshift(`The ${names} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`)
+  }
   const problem = problems.length > 0 ? problems.join(' ') : undefined
-  if (distinct.length === 0) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
-  return { ...assignRoles(distinct, now), ...(problem !== undefined && { problem }) }
+  const { current, next, previous } = findRoles(distinct, now)
+  if (current === undefined) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
+  const keys = { current, ...(next && { next }), ...(previous && { previous }), ...(problem && { problem }) }
+  return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
 }
 
 /** Returns the keys of this host; undefined where it has none. Logs what is wrong with its secrets. */
@@ -80,26 +70,21 @@ const CREATE_KEY = 'Create one: npx sync-card keys create'
 
 type StoredKey = Omit<HostKey, 'role'>
 
-/** Of the keys whose time has come, the newest signs, and any other is the previous one. */
-const assignRoles = (stored: readonly StoredKey[], now: number): SigningKeys => {
+/** Assigns roles: the newest key whose time has come signs, and any other is the next or the previous one. */
+const findRoles = (stored: readonly StoredKey[], now: number): { [Role in HostKey['role']]?: HostKey | undefined } => {
   const byTime = stored.toSorted((a, b) => a.signsFrom - b.signsFrom)
   const current = byTime.findLast(({ signsFrom }) => signsFrom <= now) ?? byTime[0]
-  if (current === undefined) throw new Error('there is no key')
+  if (current === undefined) return {}
   const other = byTime.find(key => key !== current)
-  const isNext = other !== undefined && other.signsFrom > current.signsFrom
-  const keys = {
-    current: { ...current, role: 'current' as const },
-    ...(other &&
-      (isNext ? { next: { ...other, role: 'next' as const } } : { previous: { ...other, role: 'previous' as const } })),
-  }
-  return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
+  const role = other && other.signsFrom > current.signsFrom ? 'next' : 'previous'
+  return { current: { ...current, role: 'current' }, [role]: other && { ...other, role } }
 }
 
 /** Lists keys, the one that signs first. */
 export const listKeys = ({ current, next, previous }: Omit<SigningKeys, 'published'>): HostKey[] =>
   [current, next, previous].filter(key => key !== undefined)
 
-/** Names the keys that sign cards: when the name changes, all cards are to be signed again. '' for a host without keys. */
+/** Names the keys that sign cards: if the name changes, all cards are signed again. '' for a host without keys. */
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>
   'misconfigured' in keys ? '' : [keys.current, keys.previous].map(key => key?.kid ?? '').join(' ')
 
@@ -130,31 +115,28 @@ const readStoredKey = (secret: KeySecret, text: string | undefined): Promise<Sto
 }
 
 const readKey = async (secret: KeySecret, text: string): Promise<StoredKey | 'invalid'> => {
-  const parsed = v.safeParse(PrivateJwk, parseOrUndefined(text))
+  // The message of a parser's error would contain a part of the secret.
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), PrivateJwk), text)
   if (!parsed.success) return 'invalid'
   const { x, y, d, nbf } = parsed.output
   const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-  const privateKey = await importKey({ ...jwk, d })
-  if (privateKey === undefined) return 'invalid'
+  // Fails if the point is not on the curve, or the private part is that of another key.
+  const privateKey = await importJWK({ ...jwk, d }, 'ES256').catch(() => undefined)
+  if (privateKey === undefined || privateKey instanceof Uint8Array) return 'invalid'
   const kid = await calculateJwkThumbprint(jwk)
   return { secret, kid, privateKey, publicKey: { ...jwk, kid, alg: 'ES256', use: 'sig' }, signsFrom: nbf * 1000 }
 }
 
-const parseOrUndefined = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The message of the error would contain a part of the secret.
-    return undefined
-  }
-}
-
-/** Imports a key; undefined if its point is not on the curve, or its private part is that of another key. */
-const importKey = async (jwk: JWK): Promise<CryptoKey | undefined> => {
-  try {
-    const key = await importJWK(jwk, 'ES256')
-    return key instanceof Uint8Array ? undefined : key
-  } catch {
-    return undefined
-  }
+/**
+ * Signs a document in the canonical form of RFC 8785. Returns a compact JWS without its payload (RFC 7515, appendix F).
+ * `typ` distinguishes it from all else that the key signs (RFC 8725 §3.11).
+ */
+export const signDetached = async (
+  document: Json,
+  header: { typ: string; kid: string; jku?: string },
+  { privateKey }: Pick<HostKey, 'privateKey'>,
+): Promise<string> => {
+  const payload = new TextEncoder().encode(canonicalJson(document))
+  const jws = await new FlattenedSign(payload).setProtectedHeader({ alg: 'ES256', ...header }).sign(privateKey)
+  return `${jws.protected}..${jws.signature}`
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { HttpError, toErrorResponse } from '../../src/http/errors.ts'
+import { HttpError, toErrorResponse } from '../../src/http/http-error.ts'
 
 describe('the response to an error', () => {
   it('has problem details, with the title that RFC 9110 has for its status', async () => {

@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { getSigningKeys, type KeyEnv, listKeys, nameSigners } from '../../src/signing/keys.ts'
+import { getSigningKeys, type KeyEnv, listKeys, nameSigners } from '../../src/signing/signing-keys.ts'
 import { makeSigningKey } from '../support/signing-key.ts'
 
 const key = makeSigningKey()

@@ -12,11 +12,8 @@ const tokenForm = new RegExp(`^cc_[a-z2-7]{${ID_LENGTH}}_[a-z2-7]{${SECRET_LENGT
 /** Checks the form of a token. Text of another form costs neither a hash nor a read. */
 export const isToken = (text: string): boolean => tokenForm.test(text)
 
-/** A new token: only its digest is stored, so this is the only time that its text is known. */
-type NewToken = { id: string; token: string; hash: string }
-
-/** Creates a random token. */
-export const createToken = async (): Promise<NewToken> => {
+/** Creates a random token. Only its digest is stored. */
+export const createToken = async (): Promise<{ id: string; token: string; hash: string }> => {
   const id = randomText(ID_LENGTH)
   const token = `cc_${id}_${randomText(SECRET_LENGTH)}`
   return { id, token, hash: await sha256Hex(token) }
@@ -26,7 +23,7 @@ export const createToken = async (): Promise<NewToken> => {
 const randomText = (length: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(length)), byte => ALPHABET[byte % ALPHABET.length]).join('')
 
-/** Checks whether a token is the ADMIN_TOKEN, in a time that depends on neither content nor length: digests are compared. */
+/** Checks whether a token is the ADMIN_TOKEN, in a time that depends on neither its content nor its length. */
 export const isAdminToken = async (token: string, env: Variables): Promise<boolean> => {
   const { adminToken } = config(env)
   if (adminToken === undefined) return false
@@ -36,16 +33,16 @@ export const isAdminToken = async (token: string, env: Variables): Promise<boole
 
 const digest = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
 
-/** Checks whether a header's value contains a token of this host, in any form: such a value must not leave this host. */
+/** Checks whether a header contains a token of this host, in any form: it must not leave this host. */
 export const containsHostToken = (value: string, env: Variables): boolean =>
   containsIssuedToken(value) || containsAdminToken(value, env)
 
-/** How many texts of one call are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
+/** The texts of one call that are searched for the ADMIN_TOKEN: all that a call of A2A has, besides API keys. */
 const MAX_SEARCHED_TEXTS = 16
 
 /**
- * Returns a check like `containsHostToken` for the texts of one call. It searches only the first few for the ADMIN_TOKEN: headers, their
- * items and a query could carry hundreds of guesses, and an agent sees what is withheld from it.
+ * Returns a check like `containsHostToken` for the texts of one call. It searches only the first few for the
+ * ADMIN_TOKEN: a call could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
 export const createTokenFinder = (env: Variables): ((text: string) => boolean) => {
   const { adminToken = '' } = config(env)
@@ -66,15 +63,12 @@ export const containsIssuedToken = (value: string): boolean =>
 /** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
 const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
 
-/**
- * How much longer than the ADMIN_TOKEN in base64 the text is that is searched for it: a scheme, names and separators.
- */
+/** The length of a searched text beyond the ADMIN_TOKEN in base64: a scheme, names and separators. */
 const MAX_AROUND_LENGTH = 64
 
 /**
- * Checks whether a text contains the ADMIN_TOKEN, if this host accepts it: texts may contain a short one by chance.
- * Searches the beginning and the end of a long text only: its middle could carry hundreds of guesses, and an agent sees
- * what is withheld from it.
+ * Checks whether a text contains the ADMIN_TOKEN, if this host accepts it. Searches the beginning and the end of a long
+ * text only: its middle could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
 export const containsAdminToken = (text: string, env: Variables): boolean => {
   const { adminToken } = config(env)

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { containsAdminToken, containsHostToken, createToken, createTokenFinder, isToken } from '../../src/auth/token.ts'
+import {
+  containsAdminToken,
+  containsHostToken,
+  createToken,
+  createTokenFinder,
+  isToken,
+} from '../../src/auth/bearer-token.ts'
 import { tokenIdPattern } from '../../src/card/model/constants.ts'
 
 const token = `cc_${'a'.repeat(12)}_${'b'.repeat(32)}`

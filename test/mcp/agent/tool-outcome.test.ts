@@ -8,8 +8,8 @@ import {
   toFailedOutcome,
   toOutcome,
   toParts,
-} from '../../../src/mcp/agent/results.ts'
-import type { McpError } from '../../../src/mcp/client/errors.ts'
+} from '../../../src/mcp/agent/tool-outcome.ts'
+import type { McpError } from '../../../src/mcp/client/mcp-error.ts'
 
 const pixel = 'iVBORw0KGgo='
 const annotations = { audience: ['user'], priority: 0.5 }

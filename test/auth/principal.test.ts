@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { coveredAgents, hasPermission, highestTier, readableTiers } from '../../src/auth/permissions.ts'
 import type { Authentication, Principal } from '../../src/auth/principal.ts'
+import { coveredAgents, hasPermission, highestTier, readableTiers } from '../../src/auth/principal.ts'
 import { matchesGlob, type Scope, scopes } from '../../src/card/model/constants.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 

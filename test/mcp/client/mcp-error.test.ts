@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeFailure, NetworkError, toMcpError } from '../../../src/mcp/client/errors.ts'
+import { describeFailure, NetworkError, toMcpError } from '../../../src/mcp/client/mcp-error.ts'
 
 describe('toMcpError', () => {
   it('returns a network error as unreachable, with the reason for the log', () => {
