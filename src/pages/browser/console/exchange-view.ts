@@ -1,5 +1,6 @@
-import { escapeInvisible, shorten } from '../../text/index.ts'
+import { escapeInvisible, plural, shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
+import { rawText } from './controls.ts'
 import type { Exchange } from './recorder.ts'
 
 /** The exchanges that are shown. Older ones are removed. */
@@ -8,36 +9,30 @@ const MAX_EXCHANGES = 20
 /** The characters of a request that are shown. */
 const MAX_REQUEST_LENGTH = 64 * 1024
 
-/** The time between two changes of the page while a stream arrives. */
+/** The time between two changes of the page while a stream arrives: it can change very often, and a long text is slow to lay out. */
 const DRAW_INTERVAL_MS = 100
+
+type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
 
 /** The raw exchange on the page: requests and responses as they were sent. */
 export class ExchangeView {
-  readonly element = element('div', { class: 'console-exchanges' })
   readonly #note = element(
-    'p',
-    { class: 'muted' },
+    'p.muted',
     'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
   )
+  readonly element = element('div.console-exchanges', this.#note)
   readonly #shown = new Map<Exchange, Shown>()
   readonly #changed = new Set<Exchange>()
   #number = 0
 
-  constructor() {
-    this.element.append(this.#note)
-  }
-
-  /** Shows an exchange, or what changed of it, after a moment: a stream can change very often, and a long text takes long to lay out. */
+  /** Shows an exchange, or what changed of it, after a moment. */
   update(exchange: Exchange): void {
     if (this.#changed.size === 0) setTimeout(() => this.#draw(), DRAW_INTERVAL_MS)
     this.#changed.add(exchange)
   }
 
   #draw(): void {
-    for (const exchange of this.#changed) {
-      const shown = this.#shown.get(exchange) ?? this.#add(exchange)
-      shown.draw(exchange)
-    }
+    for (const exchange of this.#changed) (this.#shown.get(exchange) ?? this.#add(exchange)).draw(exchange)
     this.#changed.clear()
   }
 
@@ -57,33 +52,26 @@ export class ExchangeView {
   }
 }
 
-type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
-
 const createShown = (exchange: Exchange, number: number): Shown => {
-  const title = element('summary', {})
-  const request = rawText(`Request ${number}`)
+  const { method, url, requestHeaders, requestBody } = exchange
+  const lines = [
+    `${method} ${url}`,
+    ...headerLines(requestHeaders),
+    '',
+    shorten(indent(requestBody), MAX_REQUEST_LENGTH),
+  ]
+  const title = element('summary')
+  const request = rawText(`Request ${number}`, escapeInvisible(lines.join('\n')))
   const response = rawText(`Response ${number}`)
-  request.textContent = escapeInvisible(
-    [
-      `${exchange.method} ${exchange.url}`,
-      ...headerLines(exchange.requestHeaders),
-      '',
-      shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
-    ].join('\n'),
-  )
-  const details = element('details', { open: '', class: 'console-exchange' }, title, request, response)
-  const path = new URL(exchange.url).pathname
+  const path = shorten(new URL(url).pathname, 100)
   return {
-    element: details,
+    element: element('details.console-exchange', { open: '' }, title, request, response),
     draw: current => {
-      title.textContent = `${number}. ${current.method} ${shorten(path, 100)} – ${current.status ?? current.failure ?? 'waiting'}`
+      title.textContent = `${number}. ${method} ${path} – ${current.status ?? current.failure ?? 'waiting'}`
       response.textContent = escapeInvisible(responseText(current))
     },
   }
 }
-
-const rawText = (label: string): HTMLPreElement =>
-  element('pre', { tabindex: '0', role: 'group', 'aria-label': label, class: 'console-raw', dir: 'ltr' })
 
 const headerLines = (headers: Exchange['requestHeaders']): string[] =>
   headers.map(([name, value]) => `${name}: ${value}`)
@@ -93,7 +81,7 @@ const responseText = ({ status, failure, responseHeaders, head, tail, omitted, e
   return [
     ...(status === undefined ? [] : [`HTTP ${status}`, ...headerLines(responseHeaders), '']),
     body + (omitted > 0 ? `\n\n[${omitted} characters are left out]\n\n` : '') + tail,
-    ...(events > 0 ? [`[${events} ${events === 1 ? 'event' : 'events'}${isOpen ? ' so far' : ''}]`] : []),
+    ...(events > 0 ? [`[${plural(events, 'event')}${isOpen ? ' so far' : ''}]`] : []),
     ...(failure === undefined ? [] : [`[${failure}]`]),
   ].join('\n')
 }

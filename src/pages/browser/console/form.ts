@@ -1,84 +1,79 @@
 import type { Part } from '@a2a-js/sdk'
 import type { AgentCard, AgentSkill } from '../../../card/model/index.ts'
+import { parseUrl } from '../../../http/shared.ts'
 import { shorten } from '../../text/index.ts'
-import { element } from '../elements/index.ts'
-import { callableEndpoints, createPart, type Draft, type Endpoint } from './agent.ts'
+import { type Attributes, button, details, element, field, hint, options } from '../elements/index.ts'
+import { callableEndpoints, type Draft, type Endpoint } from './agent.ts'
 import { toBuffer } from './buffer.ts'
-import { button, checkbox, field, options } from './dom.ts'
+import type { Credentials } from './recorder.ts'
 import type { Fix } from './refusal.ts'
 
-/** What a card offers can be much; the form offers so many skills, modes and examples of it. */
+/** The most skills, modes, examples, and headers or origins of a card that the form offers. */
 const MAX_SKILLS = 200
 const MAX_MODES = 24
 const MAX_EXAMPLES = 4
+const MAX_HEADERS = 20
 
 /** A file is part of the message, in memory. Hosts and agents accept less. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
 
-/** What the form tells the console. */
-type FormEvents = { onSubmit: (action: 'send' | 'stream') => void }
+const BINARY_TYPE = 'application/octet-stream'
+
+/** Creates a box with its label beside it. */
+export const checkbox = (label: string, attributes: Attributes = {}): [HTMLElement, HTMLInputElement] => {
+  const input = element('input', { type: 'checkbox', ...attributes })
+  return [element('label.console-check', input, element('span', { dir: 'auto' }, label)), input]
+}
 
 /** The message that a person writes, and how it is sent. */
 export class MessageForm {
-  readonly element: HTMLFormElement
   readonly #text = element('textarea', { rows: '3', dir: 'auto' })
   readonly #data = element('textarea', { rows: '3', dir: 'ltr', spellcheck: 'false' })
-  readonly #dataDetails: HTMLDetailsElement
+  readonly #dataDetails = details('Add JSON data', field('JSON data', this.#data))
   readonly #file = element('input', { type: 'file' })
   readonly #skill = element('select')
-  readonly #examples = element('p', { class: 'console-examples' })
+  readonly #examples = element('p.console-examples')
   readonly #binding = element('select')
   readonly #version = element('select')
-  readonly #modes = element('div', { class: 'console-modes' })
+  readonly #modes = element('div.console-modes')
   readonly #otherModes = element('input', {
-    type: 'text',
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: 'image/png, text/*',
+    ...{ type: 'text', spellcheck: 'false', autocomplete: 'off', placeholder: 'image/png, text/*' },
   })
-  readonly #poll: HTMLInputElement
-  readonly #sending: HTMLDetailsElement
+  readonly #poll = checkbox('Return at once, then ask for the task until it ends')
+  readonly #sending = details(
+    'How it is sent',
+    element(
+      'div.console-grid',
+      field('Skill', this.#skill),
+      field('Binding', this.#binding),
+      field('Protocol version', this.#version),
+    ),
+    element(
+      'fieldset',
+      element('legend', 'Accepted output modes'),
+      hint('Without any, the agent chooses.'),
+      this.#modes,
+      field('Other modes', this.#otherModes),
+    ),
+    this.#poll[0],
+  )
   readonly #buttons: HTMLButtonElement[]
+  readonly element: HTMLFormElement
   #skills: readonly AgentSkill[] = []
   #endpoints: readonly Endpoint[] = []
 
-  constructor(card: AgentCard, { onSubmit }: FormEvents) {
-    const [pollLabel, poll] = checkbox('Return at once, then ask for the task until it ends')
-    this.#poll = poll
-    const send = element('button', { type: 'submit', class: 'primary' }, 'Send')
-    const stream = button('Send and stream', () => onSubmit('stream'))
-    this.#buttons = [send, stream]
-    this.#dataDetails = element('details', {}, element('summary', {}, 'Add JSON data'), field('JSON data', this.#data))
-    this.#sending = element(
-      'details',
-      {},
-      element('summary', {}, 'How it is sent'),
-      element(
-        'div',
-        { class: 'console-grid' },
-        field('Skill', this.#skill),
-        field('Binding', this.#binding),
-        field('Protocol version', this.#version),
-      ),
-      element(
-        'fieldset',
-        {},
-        element('legend', {}, 'Accepted output modes'),
-        element('p', { class: 'muted console-hint' }, 'Without any, the agent chooses.'),
-        this.#modes,
-        field('Other modes', this.#otherModes),
-      ),
-      pollLabel,
-    )
+  constructor(card: AgentCard, onSubmit: (action: 'send' | 'stream') => void) {
+    const send = element('button.primary', { type: 'submit' }, 'Send')
+    this.#buttons = [send, button('Send and stream', () => onSubmit('stream'))]
     this.element = element(
-      'form',
-      { class: 'console-form', novalidate: '' },
+      'form.console-form',
+      { novalidate: '' },
       field('Message', this.#text, 'Ctrl+Enter sends it.'),
       this.#examples,
       this.#dataDetails,
       field('File', this.#file),
       this.#sending,
-      element('p', { class: 'console-actions' }, send, stream),
+      element('p.console-actions', this.#buttons),
     )
     this.element.addEventListener('submit', event => {
       event.preventDefault()
@@ -97,14 +92,13 @@ export class MessageForm {
   /** Offers what a card declares. */
   setCard(card: AgentCard): void {
     this.#skills = card.skills.slice(0, MAX_SKILLS)
-    this.#skill.replaceChildren(
-      ...options([['', 'Any skill'], ...this.#skills.map(({ id, name }) => [id, shorten(name, 100)] as const)]),
-    )
+    const skills = this.#skills.map(({ id, name }) => [id, shorten(name, 100)] as const)
+    this.#skill.replaceChildren(...options([['', 'Any skill'], ...skills]))
     this.#showExamples()
     this.#endpoints = callableEndpoints(card)
-    const bindings = [...new Set(this.#endpoints.map(({ binding }) => binding))]
+    const bindings = new Set(this.#endpoints.map(({ binding }) => binding))
     this.#binding.replaceChildren(
-      ...options(bindings.map(binding => [binding, binding === 'JSONRPC' ? 'JSON-RPC' : binding] as const)),
+      ...options([...bindings].map(binding => [binding, binding === 'JSONRPC' ? 'JSON-RPC' : binding])),
     )
     this.#showVersions()
     const modes = new Set([card.defaultOutputModes, ...this.#skills.map(({ outputModes }) => outputModes ?? [])].flat())
@@ -120,58 +114,56 @@ export class MessageForm {
     )
   }
 
-  /** Whether a sent message returns before its task ends. */
-  get returnsAtOnce(): boolean {
-    return this.#poll.checked
+  get #modeBoxes(): HTMLInputElement[] {
+    return [...this.#modes.querySelectorAll('input')]
   }
 
-  /** Reads the message. Undefined if it is not complete: then the field that is wrong says so. */
+  /** Reads the message. Undefined if it is not complete: then the invalid field shows why. */
   async read(): Promise<Omit<Draft, 'taskId' | 'contextId'> | undefined> {
     const parts: Part[] = []
-    if (this.#text.value.trim() !== '') parts.push(createPart({ $case: 'text', value: this.#text.value }, 'text/plain'))
-    if (this.#data.value.trim() !== '') {
-      const data = parseJson(this.#data.value)
-      if ('error' in data) return this.#refuse(this.#data, `This is not JSON: ${data.error}`)
-      parts.push(createPart({ $case: 'data', value: data.value }, 'application/json'))
+    const add = (content: NonNullable<Part['content']>, mediaType: string, filename = ''): void =>
+      void parts.push({ content, mediaType, filename, metadata: undefined })
+    const text = this.#text.value
+    if (text.trim() !== '') add({ $case: 'text', value: text }, 'text/plain')
+    try {
+      if (this.#data.value.trim() !== '')
+        add({ $case: 'data', value: JSON.parse(this.#data.value) }, 'application/json')
+    } catch (error) {
+      this.#dataDetails.open = true
+      return this.#refuse(this.#data, `This is not JSON: ${error instanceof Error ? error.message : ''}`)
     }
     const [file] = this.#file.files ?? []
     if (file && file.size > MAX_FILE_BYTES)
       return this.#refuse(this.#file, 'The file is larger than 8 MiB, which is as much as this page sends.')
     if (file) {
       const value = toBuffer(new Uint8Array(await file.arrayBuffer()))
-      parts.push(createPart({ $case: 'raw', value }, file.type || 'application/octet-stream', file.name))
+      add({ $case: 'raw', value }, file.type || BINARY_TYPE, file.name)
     }
     if (parts.length === 0) return this.#refuse(this.#text, 'Write a message, or add data or a file.')
-    const checked = [...this.#modes.querySelectorAll('input')].filter(input => input.checked).map(({ value }) => value)
-    const other = this.#otherModes.value
-      .split(',')
-      .map(mode => mode.trim())
-      .filter(Boolean)
+    const modes = this.#modeBoxes.filter(({ checked }) => checked).map(({ value }) => value)
+    const others = this.#otherModes.value.split(',').map(mode => mode.trim())
     return {
       parts,
       ...(this.#skill.value !== '' && { skillId: this.#skill.value }),
-      acceptedOutputModes: [...new Set([...checked, ...other])],
-      returnImmediately: this.#poll.checked,
+      acceptedOutputModes: [...new Set([...modes, ...others.filter(mode => mode !== '')])],
+      returnImmediately: this.#poll[1].checked,
     }
   }
 
   /** Empties the fields of the message, which was sent. */
   clearMessage(): void {
-    this.#text.value = ''
-    this.#data.value = ''
-    this.#file.value = ''
+    for (const control of [this.#text, this.#data, this.#file]) control.value = ''
   }
 
-  /** Changes the form as a fix says. */
+  /** Changes the form as a fix requires. */
   apply(fix: Fix): void {
     if (fix.kind === 'accept') {
-      this.#otherModes.value = ''
-      for (const input of this.#modes.querySelectorAll('input')) input.checked = fix.modes.includes(input.value)
-      const offered = [...this.#modes.querySelectorAll('input')].map(({ value }) => value)
-      this.#otherModes.value = fix.modes.filter(mode => !offered.includes(mode)).join(', ')
+      const boxes = this.#modeBoxes
+      for (const box of boxes) box.checked = fix.modes.includes(box.value)
+      this.#otherModes.value = fix.modes.filter(mode => !boxes.some(({ value }) => value === mode)).join(', ')
     } else if (fix.kind === 'drop-input') {
       const [file] = this.#file.files ?? []
-      if (file && fix.mediaTypes.includes(file.type || 'application/octet-stream')) this.#file.value = ''
+      if (file && fix.mediaTypes.includes(file.type || BINARY_TYPE)) this.#file.value = ''
       if (fix.mediaTypes.includes('application/json')) this.#data.value = ''
       if (fix.mediaTypes.includes('text/plain')) this.#text.value = ''
     } else if (fix.kind === 'use-version') {
@@ -202,7 +194,6 @@ export class MessageForm {
   }
 
   #refuse(control: HTMLTextAreaElement | HTMLInputElement, message: string): undefined {
-    if (control === this.#data) this.#dataDetails.open = true
     control.setCustomValidity(message)
     control.reportValidity()
     return undefined
@@ -222,21 +213,59 @@ export class MessageForm {
   }
 
   #showVersions(): void {
-    const versions = this.#endpoints
-      .filter(({ binding }) => binding === this.#binding.value)
-      .map(({ version }) => version)
     const chosen = this.#version.value
-    this.#version.replaceChildren(
-      ...options([...new Set(versions)].map(version => [version, `A2A ${version}`] as const)),
-    )
-    if (versions.some(version => version === chosen)) this.#version.value = chosen
+    const offered = this.#endpoints.filter(({ binding }) => binding === this.#binding.value)
+    const versions = [...new Set<string>(offered.map(({ version }) => version))]
+    this.#version.replaceChildren(...options(versions.map(version => [version, `A2A ${version}`])))
+    if (versions.includes(chosen)) this.#version.value = chosen
   }
 }
 
-const parseJson = (text: string): { value: unknown } | { error: string } => {
-  try {
-    return { value: JSON.parse(text) }
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : '' }
+/** The fields for a token. It is in the memory of the page only: the field has no name, and no form contains it. */
+export class CredentialFields {
+  readonly #token = element('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
+  readonly #header = element('select')
+  readonly element: HTMLElement
+
+  constructor(card: AgentCard, hostOrigins: readonly string[]) {
+    const origins = new Set(callableEndpoints(card).map(({ url }) => parseUrl(url)?.origin ?? ''))
+    const others = [...origins].filter(origin => !hostOrigins.includes(origin)).slice(0, MAX_HEADERS)
+    const receivers =
+      others.length === 0
+        ? 'this host'
+        : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host ` +
+          'issued never go there. Its ADMIN_TOKEN looks like any other: do not enter it here'
+    const explanation = `It is only in the memory of this page, and gone when you leave. Each call sends it to ${receivers}.`
+    const names = apiKeyHeaders(card)
+    this.#header.append(
+      ...options([['Authorization', 'Authorization: Bearer'], ...names.map(name => [name, name] as const)]),
+    )
+    this.element = element(
+      'fieldset.console-token',
+      element('legend', 'Authentication'),
+      field('Token', this.#token, explanation),
+      names.length > 0 && field('Send as', this.#header),
+    )
   }
+
+  read(): Credentials {
+    // Other characters cannot stand in a header. A token is often copied with the scheme before it.
+    const token = this.#token.value.replace(/^\s*bearer\s+/i, '').replace(/[^\x21-\x7e]/g, '')
+    if (token === '') return undefined
+    const header = this.#header.value
+    return { header, prefix: header === 'Authorization' ? 'Bearer ' : '', token }
+  }
+
+  focus(): void {
+    this.#token.focus()
+    this.#token.select()
+  }
+}
+
+/** Returns the headers in which a card takes API keys, except those that a page must not set or that calls need for themselves. */
+const apiKeyHeaders = ({ securitySchemes = {} }: AgentCard): string[] => {
+  const names = Object.values(securitySchemes)
+    .map(({ apiKeySecurityScheme: scheme }) => (scheme?.location === 'header' ? scheme.name : ''))
+    .filter(name => /^[\w-]{1,100}$/.test(name) && !/^(?:authorization|content-type|accept|a2a-|x-a2a-)/i.test(name))
+  return [...new Set(names)].slice(0, MAX_HEADERS)
 }

@@ -11,12 +11,14 @@ export type Fix =
   | { kind: 'announce'; extensions: string[] }
   | { kind: 'use-version'; version: '1.0' | '0.3' }
 
+type Place = { pointer: string; line?: number; lines: string[] }
+
 /** Why a call was refused or failed, and what a person can do about it. */
 export type Refusal = {
   title: string
   message: string
   /** The place in the card that refuses the call. Without lines, the card does not have it. */
-  cause?: { pointer: string; line?: number; lines: string[] }
+  cause?: Place
   fixes: { label: string; fix: Fix }[]
 }
 
@@ -60,9 +62,7 @@ type WireError = {
   violations: { field: string; description: string }[]
 }
 
-type Members = Record<string, unknown>
-
-const isObject = (value: unknown): value is Members =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reads the error from a response: its body, or the last event of its stream. */
@@ -111,65 +111,49 @@ const explainSilence = (call: RefusedCall): Refusal => {
   const { origin } = new URL(call.exchange?.url ?? location.href)
   if (origin === location.origin)
     return { title: 'No answer', message: 'The host could not be reached. Check the connection.', fixes: [tryAgain] }
-  return {
-    title: 'The browser got no answer',
-    message:
-      `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other origins ` +
-      'read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.',
-    fixes: [...throughHost(call), tryAgain],
-  }
+  const message =
+    `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other ` +
+    'origins read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.'
+  return { title: 'The browser got no answer', message, fixes: [...throughHost(call), tryAgain] }
 }
 
 const explainWireError = ({ code, message, reason, metadata, violations }: WireError, call: RefusedCall): Refusal => {
   const { card } = call
-  const title = 'The call was refused'
-  const detail = violations.map(({ field, description }) => `${field}: ${description}`).join('\n')
   const accepted = listOf(metadata.accepted)
-  const at = (pointer: string) => ({ cause: findLines(card, pointer) })
+  const refuse = (pointer: string, ...fixes: Refusal['fixes']): Refusal => ({
+    ...{ title: 'The call was refused', message, cause: findLines(card, pointer), fixes },
+  })
   if (metadata.capability === 'streaming')
-    return {
-      title,
-      message,
-      ...at('/capabilities/streaming'),
-      fixes: [{ label: 'Send without streaming', fix: { kind: 'send-without-stream' } }],
-    }
-  if (metadata.capability === 'extendedAgentCard')
-    return { title, message, ...at('/capabilities/extendedAgentCard'), fixes: [] }
+    return refuse('/capabilities/streaming', { label: 'Send without streaming', fix: { kind: 'send-without-stream' } })
+  if (metadata.capability === 'extendedAgentCard') return refuse('/capabilities/extendedAgentCard')
   if (reason === 'EXTENSION_SUPPORT_REQUIRED') {
-    const missing = listOf(metadata.missing)
-    const index = card.capabilities?.extensions?.findIndex(({ uri }) => missing.includes(uri)) ?? -1
-    const fix = {
-      label: 'Announce these extensions and send again',
-      fix: { kind: 'announce', extensions: missing } as const,
-    }
-    return { title, message, ...at(`/capabilities/extensions${index < 0 ? '' : `/${index}`}`), fixes: [fix] }
+    const extensions = listOf(metadata.missing)
+    const index = card.capabilities?.extensions?.findIndex(({ uri }) => extensions.includes(uri)) ?? -1
+    const label = 'Announce these extensions and send again'
+    const pointer = `/capabilities/extensions${index < 0 ? '' : `/${index}`}`
+    return refuse(pointer, { label, fix: { kind: 'announce', extensions } })
   }
-  if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
-    return { title, message, ...explainModes(listOf(metadata.offered), accepted, call) }
+  if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED') {
+    const { pointer, fixes } = explainModes(listOf(metadata.offered), accepted, call)
+    return refuse(pointer, ...fixes)
+  }
   if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
     const versions = (['1.0', '0.3'] as const).filter(version => accepted.includes(version))
-    const fixes = versions.map(version => ({
-      label: `Send it as A2A ${version}`,
-      fix: { kind: 'use-version', version } as const,
-    }))
-    return { title, message, ...at('/supportedInterfaces'), fixes }
+    const toFix = (version: '1.0' | '0.3') =>
+      ({ label: `Send it as A2A ${version}`, fix: { kind: 'use-version', version } }) as const
+    return refuse('/supportedInterfaces', ...versions.map(toFix))
   }
-  if (
-    reason === 'UNAUTHENTICATED' ||
-    reason === 'PERMISSION_DENIED' ||
-    (call.exchange && isUnauthorized(call.exchange))
-  ) {
+  const isDenied = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(reason)
+  if (isDenied || (call.exchange && isUnauthorized(call.exchange))) {
     // The host can require a token that the card does not mention.
     const cause = findLines(card, '/securityRequirements')
     return { title: NEEDS_TOKEN, message, ...(cause.line !== undefined && { cause }), fixes: [enterToken] }
   }
+  const title = reason.startsWith('AGENT_') ? 'The agent did not answer' : 'The call was refused'
   if (code === -32001 || reason === 'TASK_NOT_FOUND')
     return { title, message, fixes: [{ label: 'Start a new conversation', fix: { kind: 'new-conversation' } }] }
-  return {
-    title: reason.startsWith('AGENT_') ? 'The agent did not answer' : title,
-    message: [message, detail].filter(Boolean).join('\n'),
-    fixes: [tryAgain],
-  }
+  const details = violations.map(({ field, description }) => `${field}: ${description}`)
+  return { title, message: [message, ...details].join('\n'), fixes: [tryAgain] }
 }
 
 /** The gate lists modes as one text in 1.0 and as a list in 0.3. */
@@ -183,37 +167,31 @@ const explainModes = (
   offered: string[],
   accepted: string[],
   { card, draft }: RefusedCall,
-): Pick<Refusal, 'cause' | 'fixes'> => {
-  const isAccepted = (type: string, ranges: readonly string[]) =>
-    ranges.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
+): { pointer: string; fixes: Refusal['fixes'] } => {
+  const isAccepted = (type: string) => accepted.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
   const wanted = draft?.acceptedOutputModes ?? []
-  const isOutput =
-    offered.length > 0 &&
-    offered.every(type => wanted.includes(type)) &&
-    !wanted.some(mode => isAccepted(mode, accepted))
+  const isOutput = offered.length > 0 && offered.every(type => wanted.includes(type)) && !wanted.some(isAccepted)
   const index = card.skills.findIndex(({ id }) => id === draft?.skillId)
   const own = card.skills[index]?.[isOutput ? 'outputModes' : 'inputModes']
-  const cause = own?.length
-    ? findLines(card, `/skills/${index}/${isOutput ? 'outputModes' : 'inputModes'}`)
-    : findLines(card, isOutput ? '/defaultOutputModes' : '/defaultInputModes')
-  if (!isOutput)
-    return {
-      cause,
-      fixes: [{ label: `Leave out what is ${offered.join(', ')}`, fix: { kind: 'drop-input', mediaTypes: offered } }],
-    }
-  return {
-    cause,
-    fixes: accepted
-      .slice(0, 5)
-      .map(mode => ({ label: `Accept ${mode}`, fix: { kind: 'accept', modes: [mode] } as const })),
+  const direction = isOutput ? 'Output' : 'Input'
+  const pointer = own?.length ? `/skills/${index}/${direction.toLowerCase()}Modes` : `/default${direction}Modes`
+  const drop: Refusal['fixes'][number] = {
+    label: `Leave out what is ${offered.join(', ')}`,
+    fix: { kind: 'drop-input', mediaTypes: offered },
   }
+  if (!isOutput) return { pointer, fixes: [drop] }
+  const toFix = (mode: string): Refusal['fixes'][number] => ({
+    label: `Accept ${mode}`,
+    fix: { kind: 'accept', modes: [mode] },
+  })
+  return { pointer, fixes: accepted.slice(0, 5).map(toFix) }
 }
 
 /** The lines that are shown of a place in the card. */
 const MAX_CAUSE_LINES = 8
 
 /** Finds a place in the card as it is printed with an indent of two, as the card page shows it. */
-export const findLines = (card: object, pointer: string): { pointer: string; line?: number; lines: string[] } => {
+const findLines = (card: object, pointer: string): Place => {
   let value: unknown = card
   let line = 1
   for (const segment of pointer.split('/').slice(1)) {
