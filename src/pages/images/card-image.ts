@@ -3,7 +3,7 @@ import encodeQR from 'qr'
 import type { AgentCard } from '../../card/model/index.ts'
 import { declaredVersions } from './badge.ts'
 import { renderMonogram } from './monogram.ts'
-import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text.ts'
+import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text-layout.ts'
 
 /** What a business card shows. `url` is the page that its QR code opens. */
 export type BusinessCard = { id: string; card: AgentCard; url: string }
@@ -19,7 +19,7 @@ const MONOGRAM_SIZE = 64
 const CHIPS_TOP = 196
 const FOOTER_TOP = 272
 
-/** The colors of a business card by their class, in light and dark: those of the pages. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
+/** The colors of the pages, in light and dark, by their class. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
 export const CARD_COLORS = {
   surface: ['#ffffff', '#1d2024'],
   line: ['#dcd8ce', '#363b42'],
@@ -29,7 +29,7 @@ export const CARD_COLORS = {
   accent: ['#0b5c58', '#6cd3c8'],
 } as const
 
-/** The style sheet of business cards: the colors of dark mode. Those of light mode are attributes, for readers without style sheets. */
+/** The colors of dark mode. Those of light mode are attributes, for readers without style sheets. */
 export const CARD_STYLE = `@media(prefers-color-scheme:dark){${Object.entries(CARD_COLORS)
   .map(([name, [, dark]]) => `.${name}{fill:${dark}}`)
   .join('')}}`
@@ -46,7 +46,17 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
     names: card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id)),
     total: card.skills.length,
   }
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title><desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style><rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/><rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>${renderMonogram({ id, name }, { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN })}${renderHeader(name, organization, tagline, layout)}${renderQrCode(url, layout.place(WIDTH - MARGIN - QR_SIZE, QR_SIZE))}${renderSkills(skills, layout)}${renderFooter(url, card, layout)}</svg>`
+  const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"
+role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
+<desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style>
+<rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/>
+<rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>
+${renderMonogram({ id, name }, monogram)}
+${renderHeader(name, organization, tagline, layout)}
+${renderQrCode(url, layout.place(WIDTH - MARGIN - QR_SIZE, QR_SIZE))}
+${renderSkills(skills, layout)}
+${renderFooter(url, card, layout)}</svg>`
 }
 
 /** Characters of the text that screen readers get, in em as all widths. */
@@ -59,19 +69,15 @@ const describe = (tagline: string, skills: Skills, url: string): string => {
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
 
-/** Where things are on a card, mirrored or not. */
-type Layout = {
-  isMirrored: boolean
-  /** Returns the left edge of something of this width that begins at `x` on a card that is not mirrored. */
-  place: (x: number, width: number) => number
-}
+/** Where things are on a card, mirrored or not: `place` returns the left edge of what begins at `x` on a card that is not. */
+type Layout = { isMirrored: boolean; place: (x: number, width: number) => number }
 
 const createLayout = (isMirrored: boolean): Layout => ({
   isMirrored,
   place: (x, width) => (isMirrored ? WIDTH - x - width : x),
 })
 
-/** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line, from the box's top. */
+/** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line. */
 type TextBlock = {
   x: number
   y: number
@@ -93,9 +99,11 @@ const renderText = (lines: readonly string[], block: TextBlock, { isMirrored, pl
   const direction = block.direction ?? (isRightToLeft(lines.join(' ')) ? 'rtl' : 'ltr')
   const isAtRight = isMirrored === (block.side !== 'end')
   const anchor = (direction === 'rtl') === isAtRight ? 'start' : 'end'
-  return html`<svg x="${place(x, width)}" y="${y}" width="${width}" height="${height}" direction="${direction}" text-anchor="${anchor}" font-size="${fontSize}" font-weight="${weight}" ${fill(color)}>${lines.map(
+  const texts = lines.map(
     (line, index) => html`<text x="${isAtRight ? width : 0}" y="${baseline + index * lineHeight}">${line}</text>`,
-  )}</svg>`
+  )
+  return html`<svg x="${place(x, width)}" y="${y}" width="${width}" height="${height}" direction="${direction}"
+text-anchor="${anchor}" font-size="${fontSize}" font-weight="${weight}" ${fill(color)}>${texts}</svg>`
 }
 
 const NAME = { fontSize: 24, weight: 600, lineHeight: 29, baseline: 26, color: 'text' } as const
@@ -123,12 +131,14 @@ const renderHeader = (name: string, organization: string, tagline: string, layou
 /** Longer URLs get the lowest level of error correction: on a screen, large modules matter more. */
 const MAX_CORRECTED_LENGTH = 100
 
-/** Renders a URL as a QR code, dark on white with the margin that ISO/IEC 18004 requires: not all readers know inverted codes. */
+/** Renders a URL as a QR code, dark on white with the margin of ISO/IEC 18004: not all readers know inverted codes. */
 const renderQrCode = (url: string, x: number) => {
   const ecc = url.length > MAX_CORRECTED_LENGTH ? 'low' : 'medium'
   const rows = encodeQR(url, 'raw', { ecc, border: 4 })
   const size = rows.length
-  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}"><rect width="${size}" height="${size}" rx="2.5" fill="#fff"/><path shape-rendering="crispEdges" d="${toPath(rows)}"/></svg>`
+  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}">
+<rect width="${size}" height="${size}" rx="2.5" fill="#fff"/>
+<path shape-rendering="crispEdges" d="${toPath(rows)}"/></svg>`
 }
 
 /** Draws each run of dark modules in a row as one rectangle. */
@@ -156,10 +166,14 @@ const renderSkills = (skills: Skills, { place }: Layout) => {
   const chips = arrangeChips(skills)
   const isOneRow = chips.at(-1)?.row === 0
   const top = CHIPS_TOP + (isOneRow ? (CHIP.height + CHIP.gap) / 2 : 0)
-  return chips.map(
-    ({ label, x, row, width }) =>
-      html`<g text-anchor="middle" font-size="${CHIP.fontSize}" direction="${isRightToLeft(label) ? 'rtl' : 'ltr'}"><svg x="${place(MARGIN + x, width)}" y="${top + row * (CHIP.height + CHIP.gap)}" width="${width}" height="${CHIP.height}"><rect width="${width}" height="${CHIP.height}" rx="${CHIP.height / 2}" ${fill('chip')}/><text x="${width / 2}" y="17.5" ${fill('text')}>${label}</text></svg></g>`,
-  )
+  return chips.map(({ label, x, row, width }) => {
+    const y = top + row * (CHIP.height + CHIP.gap)
+    const direction = isRightToLeft(label) ? 'rtl' : 'ltr'
+    return html`<g text-anchor="middle" font-size="${CHIP.fontSize}" direction="${direction}">
+<svg x="${place(MARGIN + x, width)}" y="${y}" width="${width}" height="${CHIP.height}">
+<rect width="${width}" height="${CHIP.height}" rx="${CHIP.height / 2}" ${fill('chip')}/>
+<text x="${width / 2}" y="17.5" ${fill('text')}>${label}</text></svg></g>`
+  })
 }
 
 /** A label in a row, `x` from where the rows begin. */
@@ -200,6 +214,8 @@ const renderFooter = (url: string, { supportedInterfaces }: AgentCard, layout: L
   const labelWidth = Math.ceil(lineWidth(label) * FOOTER.fontSize)
   const width = INNER_WIDTH - labelWidth - 16
   const address = fitLine(url.replace(/^https?:\/\//, ''), width / FOOTER.fontSize)
-  const labelBlock = { ...FOOTER, x: WIDTH - MARGIN - labelWidth, width: labelWidth, weight: 600, side: 'end' } as const
-  return html`<rect x="${MARGIN}" y="${FOOTER_TOP}" width="${INNER_WIDTH}" height="1" ${fill('line')}/>${renderText([address], { ...FOOTER, x: MARGIN, width, color: 'muted' }, layout)}${renderText([label], { ...labelBlock, color: 'accent' }, layout)}`
+  const start = { ...FOOTER, x: MARGIN, width, color: 'muted' } as const
+  const end = { ...FOOTER, x: WIDTH - MARGIN - labelWidth, width: labelWidth, color: 'accent' } as const
+  return html`<rect x="${MARGIN}" y="${FOOTER_TOP}" width="${INNER_WIDTH}" height="1" ${fill('line')}/>
+${renderText([address], start, layout)}${renderText([label], { ...end, weight: 600, side: 'end' }, layout)}`
 }

@@ -19,7 +19,9 @@ export const escapeInvisible = (text: string): string =>
     character => escapeUnit(character, 0) + (character.length > 1 ? escapeUnit(character, 1) : ''),
   )
 
-const escapeUnit = (text: string, index: number): string => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
+/** Escapes a UTF-16 code unit as JSON does. */
+export const escapeUnit = (text: string, index: number): string =>
+  `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
 
 /** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
 export const webUrl = (text: string | undefined): string | undefined => {
