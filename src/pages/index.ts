@@ -49,7 +49,7 @@ export const getLintPage = scriptPage(
     description:
       'Check an A2A Agent Card in any dialect: what is wrong, what is missing, and what each client would get.',
     section: 'lint',
-    script: 'lint.js',
+    script: 'lint-page.js',
   },
   request => html`<h1>Check a card</h1>
 <p>Paste an Agent Card in any dialect (A2A 1.0 or 0.3, GopherHole, SuperX, Shaman, Telex), or a manifest: JSON, YAML, or
@@ -85,8 +85,8 @@ export const getManagePage = scriptPage(
 and <code>sync-card</code> can do it too.</p>
 <form id="token-form" class="panel token-form" hidden>
 <label for="token">Token with the scope <code>write</code> or <code>admin</code></label>
-<input id="token" class="token-field" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" required
-aria-describedby="token-hint">
+<input id="token" class="token-field" type="password" autocomplete="off" autocapitalize="off" spellcheck="false"
+required aria-describedby="token-hint">
 <p id="token-hint" class="muted">The token stays in the memory of this page until you leave it. It is sent to this host
 only, and stored nowhere.</p>
 <button class="primary">Use this token</button>

@@ -42,9 +42,8 @@ characters follow. <a href="${path}">The raw document</a> has all.</p>`
 <p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy"
 data-copies="json">Copy JSON</button></p>
 ${text.length > MAX_JSON_LENGTH && notice}
-<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}" dir="ltr"><code>${highlight(
-    cutJson(text),
-  )}</code></pre>
+<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}"
+dir="ltr"><code>${highlight(cutJson(text))}</code></pre>
 </section>`
 }
 

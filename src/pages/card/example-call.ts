@@ -3,7 +3,7 @@ import { allowsAnonymous } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
 import { findScheme } from './authentication.ts'
-import type { CardFacts } from './content.ts'
+import type { CardFacts } from './card-facts.ts'
 
 /** A call that an agent accepts, which all snippets make. */
 export type ExampleCall = {
@@ -71,7 +71,7 @@ const headerCredential = (variable: string, prefix: string, name = 'Authorizatio
 /** Returns the header with an access token of the agent, or with one of this host. */
 const bearerHeader = (variable: string): HeaderCredential => headerCredential(variable, 'Bearer ')
 
-/** Returns what a call has to send: the credentials of the first alternative of a card, none where anonymous calls are allowed. */
+/** Returns the credentials of the first alternative of a card; none where anonymous calls are allowed. */
 const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: AgentCard): Credential[] => {
   if (allowsAnonymous(securityRequirements)) return []
   const credentials: Credential[] = []
@@ -118,7 +118,7 @@ export type Part = { text: string; mediaType?: string } | { data: JsonObject } |
 
 const MAX_EXAMPLE_LENGTH = 280
 
-/** Returns content that an agent accepts: a call of a tool for an MCP server, else the first short example of a skill if it reads text. */
+/** Returns content that an agent accepts: a call of a tool of an MCP server, or the first short example of a skill. */
 const samplePart = ({ skills, defaultInputModes: modes }: AgentCard, tool?: McpTool): Part => {
   if (tool) return { data: { skillId: tool.skillId, arguments: sampleValue(tool.inputSchema) } }
   const example = skills.flatMap(({ examples = [] }) => examples).find(({ length }) => length <= MAX_EXAMPLE_LENGTH)
@@ -135,7 +135,7 @@ const samplePart = ({ skills, defaultInputModes: modes }: AgentCard, tool?: McpT
 const MAX_DEPTH = 4
 const samples: Record<string, Json> = { string: 'text', number: 1, integer: 1, boolean: true, null: null, array: [] }
 
-/** Returns a value for a JSON Schema, with the required members of objects. The agent may refuse it, and says then why. */
+/** Returns a value for a JSON Schema, with the required members of objects. The agent may refuse it. */
 const sampleValue = (schema: Json | undefined, depth = 0): Json => {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return {}
   const { default: initial, const: only, enum: choices, examples, minimum, properties, required } = schema

@@ -6,7 +6,7 @@ import type { Json } from '../../json/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { renderMonogram } from '../images/index.ts'
 import { assetPath, type Html, type Page, pageResponse } from '../layout/index.ts'
-import { type CardFacts, loadFacts } from './content.ts'
+import { type CardFacts, loadFacts } from './card-facts.ts'
 import { documentSection, findView, rawPath, type View } from './document-section.ts'
 import { boundCard, printable } from './markup.ts'
 import {
@@ -77,7 +77,7 @@ ${documentSection(id, view, document)}
     section: 'agents',
     head: shareHead(facts),
     main,
-    script: 'card.js',
+    script: 'card-page.js',
     connectTo: callableOrigins(facts),
   }
 }
@@ -94,8 +94,9 @@ ${organization !== undefined && html`<p class="muted byline" dir="auto">${printa
 ${badges(facts)}
 <p class="copied"><code id="card-url" dir="ltr">${cardUrl}</code><button type="button" class="copy primary"
 data-copies="card-url">Copy card URL</button></p>
-<p class="muted">Clients find the agent at this address. <a href="/agents/${id}/.well-known/agent-card.json">Open it</a>,
-<a href="#document">read the card as JSON</a>, or <a href="#console">try the agent</a>.</p>
+<p class="muted">Clients find the agent at this address.
+<a href="/agents/${id}/.well-known/agent-card.json">Open it</a>, <a href="#document">read the card as JSON</a>,
+or <a href="#console">try the agent</a>.</p>
 </header>`
 }
 
@@ -104,8 +105,11 @@ const icon = ({ id, card, origin }: CardFacts): Html => {
   const url = card.iconUrl === undefined ? null : parseUrl(card.iconUrl)
   // Without the origin, because the page may have been opened under another name of this host.
   const own = url?.origin === origin ? url.pathname.replace(/^\/+/, '/') + url.search : undefined
-  const monogram = renderMonogram({ id, name: card.name }, { size: 64 })
-  return html`<div class="icon">${own === undefined ? monogram : html`<img src="${own}" alt="" width="64" height="64">`}</div>`
+  const image =
+    own === undefined
+      ? renderMonogram({ id, name: card.name }, { size: 64 })
+      : html`<img src="${own}" alt="" width="64" height="64">`
+  return html`<div class="icon">${image}</div>`
 }
 
 /** Renders the section in which a person tries the agent, which src/pages/browser/console fills when it opens. */
@@ -116,21 +120,19 @@ data-agent="${id}" data-origin="${hostOrigin}" data-route="${route}">
 <p>Send this agent a message from your browser, and see what it answers and what goes over the wire.</p>
 <p class="console-open"><button type="button" class="primary" hidden>Open the console</button></p>
 <p role="status"></p>
-<p class="message console-needs-scripts">The console needs JavaScript. The <code>curl</code> command on this page makes the
-same call.</p>
+<p class="message console-needs-scripts">The console needs JavaScript. The <code>curl</code> command on this page makes
+the same call.</p>
 <script type="module" src="${assetPath('console.js')}"></script>
 </section>`
 
 const MAX_ORIGINS = 10
 
-/**
- * Returns the origins of the endpoints in the card, which the console calls. They can be this host's, which may have another name than
- * the page. A host name may have characters that a policy reads otherwise.
- */
+/** Returns the origins of the endpoints in the card, which the console calls. */
 const callableOrigins = ({ card, origin }: CardFacts): string[] => {
   const origins = card.supportedInterfaces.flatMap(({ url }) => parseUrl(url)?.origin ?? [])
   // A host without TLS is in development, and its agents may be, too.
   const scheme = origin.startsWith('http:') ? 'https?' : 'https'
+  // A host name may have characters that a policy reads otherwise.
   const plain = origins.filter(each => new RegExp(`^${scheme}://[a-z0-9.-]+(?::\\d+)?$`).test(each))
   return [...new Set(plain)].slice(0, MAX_ORIGINS)
 }

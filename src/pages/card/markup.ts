@@ -13,8 +13,8 @@ const ELEMENT_LENGTH = 30
 const maps = new Set(['securitySchemes', 'schemes', 'scopes', 'params', 'header'])
 
 /**
- * Returns the part of a card that a page shows: long texts are cut, and what follows `MAX_SHOWN_LENGTH` characters is left out of
- * lists and maps. All other objects keep their members, and with them the type of the card.
+ * Returns the part of a card that a page shows: long texts are cut, and lists and maps end after `MAX_SHOWN_LENGTH`
+ * characters. All other objects keep their members, and with them the type of the card.
  */
 export const boundCard = <Card extends Json>(card: Card): { card: Card; isCut: boolean } => {
   let left = MAX_SHOWN_LENGTH
@@ -65,10 +65,10 @@ export const webLink = (text: string, label = text): Html => {
 /** Joins items as in a sentence: `a, b and c`. */
 export const sentenceList = (items: readonly Html[], conjunction: 'and' | 'or'): Html => {
   const last = items.length - 1
-  return html`${items.map((item, index) => html`${index === 0 ? '' : index < last ? ', ' : ` ${conjunction} `}${item}`)}`
+  return html`${items.map((item, index) => [index > 0 && (index < last ? ', ' : ` ${conjunction} `), item])}`
 }
 
-/** Returns a text as one short line, for the head of a page. Characters that reorder others would also reorder the words around it. */
+/** Returns a text as one short line, without characters that would reorder the words around it. */
 export const headline = (text: string, maxLength: number): string => {
   const line = text
     .slice(0, 4 * maxLength)

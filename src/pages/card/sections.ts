@@ -10,7 +10,7 @@ import { isJsonObject } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { representationLabels, webUrl } from '../text/index.ts'
 import { requirementSentence, schemeList } from './authentication.ts'
-import type { CardFacts } from './content.ts'
+import type { CardFacts } from './card-facts.ts'
 import { code, headline, inline, printable, sentenceList, visibleJson, webLink } from './markup.ts'
 import type { CardSigning, Signer } from './signing.ts'
 import type { Snippet } from './snippets.ts'
@@ -58,7 +58,8 @@ const skillItem = (skill: AgentSkill, schemes: AgentCard['securitySchemes']): Ht
 <p class="text" dir="auto">${printable(description)}</p>
 <ul class="tags" aria-label="Tags">${links}</ul>
 ${items.length > 0 && html`<h4>Examples</h4><ul class="examples">${items}</ul>`}
-<dl class="facts"><dt>Id</dt><dd>${code(id)}</dd>${modeRow('Accepts', inputModes)}${modeRow('Produces', outputModes)}</dl>
+<dl class="facts"><dt>Id</dt><dd>${code(id)}</dd>
+${modeRow('Accepts', inputModes)}${modeRow('Produces', outputModes)}</dl>
 ${securityRequirements.length > 0 && requirementSentence(securityRequirements, schemes, 'Calls of this skill need')}
 </article>`
 }
@@ -89,8 +90,8 @@ const endpointItem = (interfaces: readonly AgentInterface[], index: number): Par
   })
   return html`<li class="panel">
 <dl class="facts">${bindings}${first.tenant !== undefined && html`<dt>Tenant</dt><dd>${code(first.tenant)}</dd>`}</dl>
-<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(first.url)}</code><button type="button" class="copy"
-data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}">Copy</button></p>
+<p class="copied"><code id="endpoint-${index}" dir="ltr">${printable(first.url)}</code><button type="button"
+class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index + 1}">Copy</button></p>
 </li>`
 }
 
@@ -163,8 +164,10 @@ export const snippetsSection = (snippets: readonly Snippet[]): Html => {
     ({ name, title, code: text }, index) =>
       html`<details class="panel snippet" name="snippets"${index === 0 && html` open`}>
 <summary>${title}</summary>
-<p class="actions"><button type="button" class="copy" data-copies="snippet-${name}" aria-label="Copy ${title}">Copy</button></p>
-<pre class="code" tabindex="0" role="region" aria-label="${title}" dir="ltr"><code id="snippet-${name}">${text}</code></pre>
+<p class="actions"><button type="button" class="copy" data-copies="snippet-${name}"
+aria-label="Copy ${title}">Copy</button></p>
+<pre class="code" tabindex="0" role="region" aria-label="${title}"
+dir="ltr"><code id="snippet-${name}">${text}</code></pre>
 </details>`,
   )
   const fallback = html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`
@@ -218,13 +221,13 @@ export const signingWords = ({ signers }: CardSigning): string => {
   return names.size === 0 ? 'Its signature is not valid.' : `Signed by ${[...names].join(' and ')}.`
 }
 
-/** Renders who signed the card, with which keys, what that covers, and which SDKs accept it; nothing for a card without signatures. */
+/** Renders who signed the card, with which keys, what that covers, and which SDKs accept it. */
 export const signaturesSection = ({ signing, cardUrl }: Pick<CardFacts, 'signing' | 'cardUrl'>): Part => {
   const { signers, verdicts } = signing
   if (signers.length === 0) return undefined
   const rest = signers.length - MAX_SHOWN_SIGNERS
-  const unverified = html`<p class="muted">This page does not verify the signatures of the author: it knows no key that it
-could trust for them.</p>`
+  const unverified = html`<p class="muted">This page does not verify the signatures of the author: it knows no key
+that it could trust for them.</p>`
   const verdictItems = verdicts?.map(({ sdk, accepted, reason = '' }) =>
     accepted
       ? html`<li class="yes">${sdk}: accepts the card.</li>`

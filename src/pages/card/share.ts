@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 import type { Json } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { escapeUnit, webUrl } from '../text/index.ts'
-import type { CardFacts } from './content.ts'
+import type { CardFacts } from './card-facts.ts'
 import { headline } from './markup.ts'
 
 const MAX_TITLE_LENGTH = 100
@@ -15,8 +15,8 @@ export const pageTitle = ({ card, id }: CardFacts): string => headline(card.name
 export const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
 
 /**
- * Renders what others read of a card page: where its card is, and what previews and search engines show. The picture of the
- * agent is SVG, which most previews reject, so none is named.
+ * Renders what others read of a card page: where its card is, and what previews and search engines show. The picture of
+ * the agent is SVG, which most previews reject, so none is named.
  */
 export const shareHead = (facts: CardFacts): Html => {
   const { id, origin, cardUrl } = facts

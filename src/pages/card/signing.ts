@@ -27,7 +27,7 @@ export type CardSigning = {
 
 /** The signatures by one key. */
 export type Signer = {
-  /** `host` for valid ones with a key of this host, `invalid` for others that name one. The keys of an author are unknown here. */
+  /** `host` for valid ones with a key of this host, `invalid` for others that name one, `author` for all others. */
   by: 'host' | 'author' | 'invalid'
   kid?: string
   alg?: string

@@ -2,14 +2,14 @@ import { pathOf } from '../../a2a/index.ts'
 import type { CallTarget } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 import { webUrl } from '../text/index.ts'
-import type { CardFacts } from './content.ts'
+import type { CardFacts } from './card-facts.ts'
 import { type Credential, type ExampleCall, exampleCall, type Part } from './example-call.ts'
 import { visibleJson } from './markup.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */
 export type Snippet = { name: 'curl' | 'javascript' | 'python'; title: string; code: string; variables: string[] }
 
-/** Returns code for an agent: a shell command, and programs with the official SDKs. Only a binding over HTTP can be called. */
+/** Returns code for an agent: a shell command, and programs with the official SDKs if they can call it. */
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
   const call = exampleCall(facts)
   const variables = [...new Set([...call.credentials, ...call.forCard].flatMap(variablesOf))]
@@ -264,9 +264,9 @@ const javascriptValue = (value: Json): string => {
 
 /** Writes a text as Python reads it: JSON, but with one escape for a character that has two units in JSON. */
 const pythonText = (text: string): string =>
-  visibleJson(text.toWellFormed()).replace(/\\u(d[89ab]\p{AHex}{2})\\u(d[c-f]\p{AHex}{2})/gu, (_, high, low) => {
-    const character = String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16))
-    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
+  visibleJson(text.toWellFormed()).replace(/\\ud[89ab]\p{AHex}{2}\\ud[c-f]\p{AHex}{2}/gu, pair => {
+    const codePoint = String(JSON.parse(`"${pair}"`)).codePointAt(0) ?? 0
+    return `\\U${codePoint.toString(16).padStart(8, '0')}`
   })
 
 /** Writes JSON as a literal of Python. */
@@ -276,7 +276,6 @@ const pythonValue = (value: Json): string => {
   if (value === null) return 'None'
   if (Array.isArray(value)) return `[${value.map(pythonValue).join(', ')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
-  return `{${jsonEntries(value)
-    .map(([name, member]) => `${pythonText(name)}: ${pythonValue(member)}`)
-    .join(', ')}}`
+  const members = jsonEntries(value).map(([name, member]) => `${pythonText(name)}: ${pythonValue(member)}`)
+  return `{${members.join(', ')}}`
 }

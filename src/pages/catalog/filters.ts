@@ -29,7 +29,7 @@ const capabilityLabels: ReadonlyMap<string, string> = new Map([
   ['statetransitionhistory', 'State history'],
 ])
 
-/** Returns the filters as check boxes: the facets, and the values that are chosen already. Hidden where there is nothing to filter by. */
+/** Returns the filters as check boxes, also for chosen values. Hidden if there is nothing to filter by. */
 export const renderFilters = (search: URLSearchParams, facets: Facets, isApproximate = false): Html => {
   const chosen = facetNames.flatMap(name => search.getAll(name)).length
   const groups = facetNames.map(name => renderGroup(name, search.getAll(name), facets[name] ?? [], isApproximate))
@@ -55,9 +55,10 @@ const renderGroup = (
   const boxes = [...new Set([...first, ...found])].map(({ value, count }) => {
     const checked = isChosen.has(value.toLowerCase()) && html` checked`
     const label = (name === 'capability' && capabilityLabels.get(value)) || value
+    const shown = count !== undefined && html` <span class="muted">${count}${isApproximate && '+'}</span>`
     return html`<li><label>
 <input type="checkbox" name="${name}" value="${value}"${checked}>
-<span dir="auto">${label}</span>${count !== undefined && html` <span class="muted">${count}${isApproximate && '+'}</span>`}
+<span dir="auto">${label}</span>${shown}
 </label></li>`
   })
   const rest = boxes.slice(MAX_SHOWN)

@@ -13,8 +13,8 @@ const AGENTS_PER_PAGE = 24
 type Found = { agents: FoundAgent[]; cursor?: string; facets: Facets; approximate?: boolean }
 
 /**
- * `GET /` and `GET /agents` for browsers: the public agents that match a search. Its parameters are those of the API; an empty
- * one, which a form sends, counts as absent, and one that the page does not know is ignored.
+ * `GET /` and `GET /agents` for browsers: the public agents that match a search. Its parameters are those of the API;
+ * empty ones, which a form sends, and others are ignored.
  */
 export const getCatalogPage: Handler = async (request, env, ctx) => {
   const parameters = new Set<string>(['q', 'cursor', ...facetNames])
@@ -27,7 +27,7 @@ export const getCatalogPage: Handler = async (request, env, ctx) => {
     : [renderProblem(await response.json<{ detail: string }>()), renderFilters(search, {})]
   const words = search.get('q')
   const main = html`<h1>Agents</h1>
-<form class="catalog" action="/agents" role="search">
+<form id="search" class="catalog" action="/agents" role="search">
 <div class="search-row">
 <label class="visually-hidden" for="q">Search agents</label>
 <input id="q" name="q" type="search" value="${words}" maxlength="200" placeholder="Search by name, skill, tag …"
@@ -39,7 +39,7 @@ ${filters}
 </form>`
   const title = words === null ? 'Agents' : `Agents: ${words}`
   const retryAfter = response.headers.get('Retry-After')
-  return pageResponse({ title, section: 'agents', main, script: 'catalog.js' }, request, {
+  return pageResponse({ title, section: 'agents', main, script: 'catalog-page.js' }, request, {
     status: response.status,
     cacheControl: response.ok ? publicCacheControl(env) : NO_STORE,
     headers: response.ok || retryAfter === null ? {} : { 'Retry-After': retryAfter },
@@ -67,7 +67,8 @@ const pageUrl = (search: URLSearchParams, cursor?: string): string => {
   return query.size === 0 ? '/agents' : `/agents?${query}`
 }
 
-const NOTHING_FOUND = html`<p>No agent matches. Try fewer words or filters, or <a href="/agents">see all agents</a>.</p>`
+const NOTHING_FOUND = html`<p>No agent matches. Try fewer words or filters, or <a href="/agents">see all
+agents</a>.</p>`
 
 const NO_AGENTS = html`<p>No agent is registered here yet. In a clone of this host, <code>npx sync-card</code>
 registers the cards of a folder. <a href="/lint">Check a card</a> shows what could be better in one.</p>`

@@ -11,7 +11,7 @@ const MAX_TEXT_WIDTH = 30
 /** A part of a badge: a text on a color. */
 type Segment = { text: string; color: string }
 
-/** Renders the badge of an agent: the versions of A2A that its card declares, and what a check has shown, if that is given. */
+/** Renders the badge of an agent: the versions of A2A that its card declares, and the result of a check, if given. */
 export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>, checked?: Segment) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')) || 'none', MAX_TEXT_WIDTH)
   const segments: Segment[] = [
@@ -30,9 +30,11 @@ export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedI
   })
   const title = checked ? `${versions}; ${checked.text}` : versions
   const tests = checked && ', and the tests that it passed'
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}"
-role="img"><title>${LABEL}: ${title}</title><desc>Versions of the Agent2Agent protocol that this
-agent supports${tests}</desc><clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath><g clip-path="url(#badge)">${drawn.map(({ path }) => path)}</g><g
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}"
+viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${title}</title>
+<desc>Versions of the Agent2Agent protocol that this agent supports${tests}</desc>
+<clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath>
+<g clip-path="url(#badge)">${drawn.map(({ path }) => path)}</g><g
 fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600"
 text-anchor="middle">${drawn.map(({ text }) => text)}</g></svg>`
 }
@@ -49,7 +51,7 @@ export const BADGE_COLORS = {
   unchecked: '#5b636b',
 } as const
 
-/** Returns the part of a badge with the result of a check, and how long ago it was, or that `etag` is of a newer card. */
+/** Returns the part of a badge with the result of a check, and its age; or that `etag` is of a newer card. */
 export const checkedSegment = (receipt: Receipt | undefined, etag: string | undefined, now: number): Segment => {
   if (receipt === undefined) return { text: 'not tested', color: BADGE_COLORS.unchecked }
   const summary = summarizeReceipt(receipt)

@@ -19,7 +19,7 @@ const MONOGRAM_SIZE = 64
 const CHIPS_TOP = 196
 const FOOTER_TOP = 272
 
-/** The colors of the pages, in light and dark, by their class. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
+/** The colors of the pages, light and dark, by class. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
 export const CARD_COLORS = {
   surface: ['#ffffff', '#1d2024'],
   line: ['#dcd8ce', '#363b42'],
@@ -47,8 +47,8 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
     total: card.skills.length,
   }
   const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"
-role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"
+viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
 <desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style>
 <rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/>
 <rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>
@@ -69,7 +69,7 @@ const describe = (tagline: string, skills: Skills, url: string): string => {
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
 
-/** Where things are on a card, mirrored or not: `place` returns the left edge of what begins at `x` on a card that is not. */
+/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
 type Layout = { isMirrored: boolean; place: (x: number, width: number) => number }
 
 const createLayout = (isMirrored: boolean): Layout => ({

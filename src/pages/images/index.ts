@@ -26,12 +26,12 @@ export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
     return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
   })
 
-/** `GET /agents/{id}/badge.svg`: the versions of A2A of an agent; with `?show=receipt`, also what its newest check has shown. */
+/** `GET /agents/{id}/badge.svg`: the versions of A2A of an agent; with `?show=receipt`, also its newest check. */
 export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
   respondWithPicture(id, { request, env, ctx }, async card => {
     if (new URL(request.url).searchParams.get('show') !== 'receipt') return renderBadge(card)
     const stored = await readReceipt(id, env, ctx)
-    // The card that checks are about, also where the caller gets an extended one. That of an internal agent is not at the edge.
+    // Checks are about this card, even if the caller gets another. That of an internal agent is not at the edge.
     const name = 'agent-card.json'
     const checked = stored && ((await readDocument(id, name, env, ctx)) ?? (await getRegistry(env).document(id, name)))
     return renderBadge(card, checkedSegment(stored?.receipt, checked?.etag, Date.now()))

@@ -46,12 +46,12 @@ const hash = (text: string): number => {
   return value >>> 0
 }
 
-/** Renders the monogram of an agent as SVG, for a page or another picture. The agent's name is beside it, so it has no label. */
+/** Renders the monogram of an agent as SVG. The agent's name is beside it, so it has no label. */
 export const renderMonogram = (agent: Subject, { size, x = 0, y = 0 }: { size: number; x?: number; y?: number }) => {
   const { initials, color } = monogramOf(agent)
   const fontSize = graphemes(initials).length > 1 ? 25 : 30
   return html`<svg xmlns="http://www.w3.org/2000/svg" x="${x}" y="${y}" width="${size}" height="${size}"
-viewBox="0 0 64 64" aria-hidden="true" font-family="${FONTS}"><rect width="64" height="64" rx="15" fill="${color}"/><text
-x="32" y="${32 + Math.round(fontSize * 0.36)}" font-size="${fontSize}" font-weight="600" fill="#fff"
-text-anchor="middle">${initials}</text></svg>`
+viewBox="0 0 64 64" aria-hidden="true" font-family="${FONTS}"><rect width="64" height="64" rx="15"
+fill="${color}"/><text x="32" y="${32 + Math.round(fontSize * 0.36)}" font-size="${fontSize}" font-weight="600"
+fill="#fff" text-anchor="middle">${initials}</text></svg>`
 }

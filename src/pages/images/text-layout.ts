@@ -12,8 +12,11 @@ const ELLIPSIS = '…'
 const MAX_READ_LENGTH = 1024
 
 /** What no picture draws: controls, which XML forbids too, invisible characters, and those that reorder others. */
-const invisible = String.raw`\p{Default_Ignorable_Code_Point}--[\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]`
-const undrawable = new RegExp(String.raw`[\p{Cc}\p{Noncharacter_Code_Point}[${invisible}]]`, 'gv')
+const joining = String.raw`\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}`
+const undrawable = new RegExp(
+  String.raw`[\p{Cc}\p{Noncharacter_Code_Point}[\p{Default_Ignorable_Code_Point}--[${joining}]]]`,
+  'gv',
+)
 
 /** Longer than in any language. More marks would cover the lines around them. */
 const markRuns = /(\p{M}{8})\p{M}+/gu
@@ -50,10 +53,7 @@ export const firstSentence = (text: string): string => {
 
 const EMOJI_WIDTH = 1.4
 
-/**
- * Widths in em by classes of characters; the first class that matches counts. The fonts of the reader are unknown, so these are
- * upper bounds for nearly all letters of the bold system fonts: a text may be cut early, but fits.
- */
+/** Upper bounds of widths in em, for bold fonts of most systems; the first class that matches a character counts. */
 const widthClasses: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u, 0],
   [/^[ !',.:;()[\]ijl-]/, 0.36],
@@ -101,7 +101,7 @@ const words = new Intl.Segmenter('en', { granularity: 'word' })
 const findWords = (text: string): ReadonlySet<number> =>
   new Set(withoutSpaces.test(text) ? Array.from(words.segment(text), ({ index }) => index) : [])
 
-/** Checks whether a line may end between characters: after spaces and hyphens, and between ideographs (a part of UAX #14). */
+/** Checks whether a line may end here: after spaces and hyphens, and between ideographs (a part of UAX #14). */
 const isBreak = (before: string, after: string): boolean =>
   after !== ' ' &&
   (/^[ /-]$/.test(before) ||

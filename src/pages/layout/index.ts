@@ -10,10 +10,10 @@ import {
   strongEtag,
 } from '../../http/index.ts'
 
-/** The paths of static assets by their names in the source, with a hash of the content. build.ts defines it; a test has none. */
+/** The paths of static assets by their names in the source. build.ts defines it; a test has none. */
 declare const ASSET_PATHS: Readonly<Record<string, string>>
 
-/** Returns the path of a style sheet or script that a page loads, such as `site.css` or `catalog.js`. */
+/** Returns the path of a style sheet or script that a page loads, such as `site.css` or `manage.js`. */
 export const assetPath = (name: string): string => ASSET_PATHS[name] ?? `/assets/${name}`
 
 /** Escaped HTML. */
@@ -59,7 +59,9 @@ const renderPage = ({ title, description, section, head, main, script }: Page): 
 <meta name="description" content="${description ?? 'Agents of this host, and their A2A Agent Cards.'}">
 <link rel="stylesheet" href="${assetPath('site.css')}">
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
-${Object.entries(CATALOG_DOCUMENTS).map(([path, { rel, type }]) => html`<link rel="${rel}" href="${path}" type="${type}">`)}
+${Object.entries(CATALOG_DOCUMENTS).map(
+  ([path, { rel, type }]) => html`<link rel="${rel}" href="${path}" type="${type}">`,
+)}
 <link rel="service-desc" href="/openapi.json" type="application/json">
 ${script !== undefined && html`<script type="module" src="${assetPath(script)}"></script>`}
 ${head}
@@ -91,7 +93,7 @@ ${main}
 export const countPage = (request: Request, { PAGE_LIMIT }: Env): Promise<void> =>
   countRequest(PAGE_LIMIT, clientKey(request), 'Too many pages and pictures requested from your address.')
 
-/** Returns the response with a page, or 304 if the browser has it. No shared cache stores a response to a request with a token. */
+/** Returns the response with a page, or 304 if the browser has it. No shared cache stores one for a token. */
 export const pageResponse = async (
   page: Page,
   { headers: requestHeaders }: Request,
@@ -119,7 +121,7 @@ export const pageResponse = async (
   })
 }
 
-/** Only files of this host run or style a page, nothing may embed it, and it calls nothing but this host and `connectTo`. */
+/** Lets only files of this host run or style a page, nothing embed it, and it call only this host and `connectTo`. */
 const securityHeaders = (connectTo: readonly string[] = []): Record<string, string> => ({
   'Content-Security-Policy': [
     "default-src 'none'",

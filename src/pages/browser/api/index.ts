@@ -24,7 +24,7 @@ type CallOptions = { method?: 'POST' | 'DELETE'; body?: unknown; etag?: string |
 /** Calls the API of this host with one token, and returns the body of the response. Rejects with a `CallError`. */
 export type Client = <Body>(path: string, options?: CallOptions) => Promise<Body>
 
-/** Creates a client. `onRejected` is called when the host does not accept the token. Throws for what cannot be a token. */
+/** Creates a client. `onRejected` is called if the host rejects the token. Throws for what cannot be a token. */
 export const createClient = (token: string, onRejected: (error: CallError) => void): Client => {
   // Nothing else can be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(token))

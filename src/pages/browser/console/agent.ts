@@ -57,10 +57,7 @@ const RUNNING_STATES: ReadonlySet<number> = new Set([1, 2])
 /** An agent at one endpoint of its card. */
 export type Agent = Awaited<ReturnType<typeof connectAgent>>
 
-/**
- * Connects to an endpoint. The client assumes that the agent streams and has an extended card: otherwise it would not make these calls,
- * and the person would not see why they are refused.
- */
+/** Connects to an endpoint. The client assumes every capability, so that the person sees why calls are refused. */
 export const connectAgent = async (card: AgentCard, endpoint: Endpoint, fetchImpl: typeof fetch) => {
   const { binding, version, url, tenant } = endpoint
   let lastBody = Promise.resolve('')
@@ -103,7 +100,7 @@ export const connectAgent = async (card: AgentCard, endpoint: Endpoint, fetchImp
     /** Yields the further events of a task. */
     follow: (id: string, options: CallOptions) =>
       payloads(client.resubscribeTask({ id, tenant: '' }, requestOptions(options))),
-    /** Reads a task again and again, and yields each state of it, until it ends, needs the person, or has been read very often. */
+    /** Reads a task until it ends, needs the person, or has been read very often, and yields it each time. */
     poll: async function* (id: string, options: CallOptions): AsyncGenerator<CallEvent> {
       for (let count = 0; count < MAX_POLLS; count += 1) {
         await wait(POLL_INTERVALS_MS[count] ?? 5000, options.signal)

@@ -1,4 +1,4 @@
-// The part of Node.js's `Buffer` with which the client of the SDK converts base64: browsers have none. Import it before the SDK.
+// The part of Node.js's `Buffer` that the SDK needs for base64: browsers have none. Import it before the SDK.
 
 class Bytes extends Uint8Array {
   override toString(encoding?: string): string {

@@ -6,7 +6,7 @@ import type { Fix, Refusal } from './refusal.ts'
 /** What a message continues. */
 type Continuation = 'task' | 'context' | 'new'
 
-/** The buttons for a task, and the choice of what the next message continues. Each is shown only when it can do something. */
+/** The buttons for a task, and the choice of what the next message continues, shown only when they have an effect. */
 export class Controls {
   readonly #continuation = element('select')
   readonly continuationField = field('This message', this.#continuation)
@@ -69,7 +69,7 @@ export const renderRefusal = ({ title, message, cause, fixes }: Refusal, onFix: 
     element('h3', title),
     element('p.console-text', { dir: 'auto' }, message),
     cause && renderCause(cause),
-    element('p.console-actions', ...fixes.map(({ label, fix }) => button(label, () => onFix(fix)))),
+    element('p.console-actions', ...fixes.map(fix => button(fix.label, () => onFix(fix)))),
   )
 
 const renderCause = ({ pointer, line, lines }: NonNullable<Refusal['cause']>): Child => {

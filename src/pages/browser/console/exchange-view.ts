@@ -1,3 +1,4 @@
+import { parseJson } from '../../../json/index.ts'
 import { escapeInvisible, plural, shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import { rawText } from './controls.ts'
@@ -9,7 +10,7 @@ const MAX_EXCHANGES = 20
 /** The characters of a request that are shown. */
 const MAX_REQUEST_LENGTH = 64 * 1024
 
-/** The time between two changes of the page while a stream arrives: it can change very often, and a long text is slow to lay out. */
+/** The time between two changes of the page: a stream can change very often, and a long text is slow to lay out. */
 const DRAW_INTERVAL_MS = 100
 
 type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
@@ -88,9 +89,6 @@ const responseText = ({ status, failure, responseHeaders, head, tail, omitted, e
 
 /** Indents JSON for reading; other text stays as it is. */
 const indent = (text: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
+  const parsed = parseJson(text)
+  return 'value' in parsed ? JSON.stringify(parsed.value, null, 2) : text
 }

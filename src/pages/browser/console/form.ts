@@ -235,7 +235,7 @@ export class CredentialFields {
         ? 'this host'
         : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host ` +
           'issued never go there. Its ADMIN_TOKEN looks like any other: do not enter it here'
-    const explanation = `It is only in the memory of this page, and gone when you leave. Each call sends it to ${receivers}.`
+    const explanation = `It is only in this page's memory, and gone when you leave. Each call sends it to ${receivers}.`
     const names = apiKeyHeaders(card)
     this.#header.append(
       ...options([['Authorization', 'Authorization: Bearer'], ...names.map(name => [name, name] as const)]),
@@ -262,7 +262,7 @@ export class CredentialFields {
   }
 }
 
-/** Returns the headers in which a card takes API keys, except those that a page must not set or that calls need for themselves. */
+/** Returns the headers in which a card takes API keys, except those that a page must not set or that calls need. */
 const apiKeyHeaders = ({ securitySchemes = {} }: AgentCard): string[] => {
   const names = Object.values(securitySchemes)
     .map(({ apiKeySecurityScheme: scheme }) => (scheme?.location === 'header' ? scheme.name : ''))

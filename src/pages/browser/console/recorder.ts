@@ -50,7 +50,7 @@ const checkReceiver = (token: string, { origin, pathname }: URL, hostOrigins: re
     )
   if (isHost && !CALL_PATH.test(pathname))
     throw new CredentialsWithheld(
-      'The card names an address of this host that takes no calls. With a token, the call could change something there.',
+      'The card names an address of this host that takes no calls: with a token, the call could change something.',
     )
 }
 
@@ -89,7 +89,7 @@ export const createRecorder =
     init.signal?.addEventListener('abort', () => update({ isOpen: false, failure: 'stopped' }))
     update()
     try {
-      // Cookies of this host are none of the agent's, and a redirect would take the call to an address that the card does not name.
+      // The agent gets no cookies of this host, and no redirect leads to an address that the card does not name.
       const response = await fetch(url, {
         ...init,
         headers,

@@ -1,15 +1,16 @@
 import type { AgentCard } from '../../../card/model/index.ts'
-import { intersects, parseMediaRange } from '../../../json/index.ts'
+import { intersects, isJsonObject, type JsonObject, parseJson, parseMediaRange } from '../../../json/index.ts'
 import type { Draft } from './agent.ts'
 import { CredentialsWithheld, type Exchange } from './recorder.ts'
 
-/** What the console does about a refused call. */
-export type Fix =
+/** What the console does about a refused call, and the label of its button. */
+export type Fix = { label: string } & (
   | { kind: 'try-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
   | { kind: 'accept'; modes: string[] }
   | { kind: 'drop-input'; mediaTypes: string[] }
   | { kind: 'announce'; extensions: string[] }
   | { kind: 'use-version'; version: '1.0' | '0.3' }
+)
 
 type Place = { pointer: string; line?: number; lines: string[] }
 
@@ -19,7 +20,7 @@ export type Refusal = {
   message: string
   /** The place in the card that refuses the call. Without lines, the card does not have it. */
   cause?: Place
-  fixes: { label: string; fix: Fix }[]
+  fixes: Fix[]
 }
 
 /** The call that was refused. */
@@ -39,7 +40,7 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
     return {
       title: 'The token was not sent',
       message: error.message,
-      fixes: [...throughHost(call), { label: 'Enter another token', fix: { kind: 'enter-token' } }],
+      fixes: [...throughHost(call), { kind: 'enter-token', label: 'Enter another token' }],
     }
   const wireError = exchange && readWireError(exchange)
   if (wireError) return explainWireError(wireError, call)
@@ -54,58 +55,42 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
 }
 
 /** An error of A2A, whatever the version and binding of the call. */
-type WireError = {
-  code?: number
-  message: string
-  reason: string
-  metadata: Record<string, unknown>
-  violations: { field: string; description: string }[]
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+type WireError = { code: number; message: string; reason: string; metadata: JsonObject; violations: string[] }
 
 /** Reads the error from a response: its body, or the last event of its stream. */
 const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
   const text = tail === '' ? head : tail
   const event = text.split('\n').findLast(line => line.startsWith('data:'))
-  const document = parse(text) ?? parse(event?.slice('data:'.length) ?? '')
-  if (!isObject(document)) return undefined
-  const error = isObject(document.error) ? document.error : document
-  if (typeof error.message !== 'string' || typeof error.code !== 'number') return undefined
-  const details = [error.data, error.details].flat().filter(isObject)
+  const document = [text, event?.slice('data:'.length) ?? ''].map(readJson).find(isJsonObject)
+  if (!document) return undefined
+  const error = isJsonObject(document.error) ? document.error : document
+  const { code, message } = error
+  if (typeof message !== 'string' || typeof code !== 'number') return undefined
+  const details = [error.data, error.details].flat().filter(isJsonObject)
   const info = details.find(detail => 'reason' in detail) ?? {}
-  const violations = details.flatMap(({ fieldViolations }) => fieldViolations).filter(isObject)
+  const violations = details.flatMap(({ fieldViolations }) => fieldViolations).filter(isJsonObject)
   return {
-    code: error.code,
-    message: error.message,
-    reason: String(info.reason ?? ''),
+    ...{ code, message, reason: String(info.reason ?? '') },
     // The metadata of 1.0 are members of `data` in 0.3.
-    metadata: isObject(info.metadata) ? info.metadata : info,
-    violations: violations.map(({ field, description }) => ({
-      field: String(field),
-      description: String(description),
-    })),
+    metadata: isJsonObject(info.metadata) ? info.metadata : info,
+    violations: violations.map(({ field, description }) => `${field}: ${description}`),
   }
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+const readJson = (text: string): unknown => {
+  const parsed = parseJson(text)
+  return 'value' in parsed ? parsed.value : undefined
 }
 
 const NEEDS_TOKEN = 'The call needs a token'
 
 const isUnauthorized = ({ status }: Exchange): boolean => /^40[13]/.test(status ?? '')
 
-const enterToken = { label: 'Enter a token', fix: { kind: 'enter-token' } } as const
-const tryAgain = { label: 'Try again', fix: { kind: 'try-again' } } as const
+const enterToken: Fix = { kind: 'enter-token', label: 'Enter a token' }
+const tryAgain: Fix = { kind: 'try-again', label: 'Try again' }
 
-const throughHost = ({ canUseHost }: RefusedCall) =>
-  canUseHost ? [{ label: 'Send it through this host', fix: { kind: 'send-through-host' } as const }] : []
+const throughHost = ({ canUseHost }: RefusedCall): Fix[] =>
+  canUseHost ? [{ kind: 'send-through-host', label: 'Send it through this host' }] : []
 
 const explainSilence = (call: RefusedCall): Refusal => {
   const { origin } = new URL(call.exchange?.url ?? location.href)
@@ -120,27 +105,27 @@ const explainSilence = (call: RefusedCall): Refusal => {
 const explainWireError = ({ code, message, reason, metadata, violations }: WireError, call: RefusedCall): Refusal => {
   const { card } = call
   const accepted = listOf(metadata.accepted)
-  const refuse = (pointer: string, ...fixes: Refusal['fixes']): Refusal => ({
+  const refuse = (pointer: string, ...fixes: Fix[]): Refusal => ({
     ...{ title: 'The call was refused', message, cause: findLines(card, pointer), fixes },
   })
   if (metadata.capability === 'streaming')
-    return refuse('/capabilities/streaming', { label: 'Send without streaming', fix: { kind: 'send-without-stream' } })
+    return refuse('/capabilities/streaming', { kind: 'send-without-stream', label: 'Send without streaming' })
   if (metadata.capability === 'extendedAgentCard') return refuse('/capabilities/extendedAgentCard')
   if (reason === 'EXTENSION_SUPPORT_REQUIRED') {
     const extensions = listOf(metadata.missing)
     const index = card.capabilities?.extensions?.findIndex(({ uri }) => extensions.includes(uri)) ?? -1
-    const label = 'Announce these extensions and send again'
     const pointer = `/capabilities/extensions${index < 0 ? '' : `/${index}`}`
-    return refuse(pointer, { label, fix: { kind: 'announce', extensions } })
+    return refuse(pointer, { kind: 'announce', label: 'Announce these extensions and send again', extensions })
   }
-  if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED') {
-    const { pointer, fixes } = explainModes(listOf(metadata.offered), accepted, call)
-    return refuse(pointer, ...fixes)
-  }
+  if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
+    return refuse(...explainModes(listOf(metadata.offered), accepted, call))
   if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
     const versions = (['1.0', '0.3'] as const).filter(version => accepted.includes(version))
-    const toFix = (version: '1.0' | '0.3') =>
-      ({ label: `Send it as A2A ${version}`, fix: { kind: 'use-version', version } }) as const
+    const toFix = (version: '1.0' | '0.3'): Fix => ({
+      kind: 'use-version',
+      label: `Send it as A2A ${version}`,
+      version,
+    })
     return refuse('/supportedInterfaces', ...versions.map(toFix))
   }
   const isDenied = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(reason)
@@ -151,23 +136,18 @@ const explainWireError = ({ code, message, reason, metadata, violations }: WireE
   }
   const title = reason.startsWith('AGENT_') ? 'The agent did not answer' : 'The call was refused'
   if (code === -32001 || reason === 'TASK_NOT_FOUND')
-    return { title, message, fixes: [{ label: 'Start a new conversation', fix: { kind: 'new-conversation' } }] }
-  const details = violations.map(({ field, description }) => `${field}: ${description}`)
-  return { title, message: [message, ...details].join('\n'), fixes: [tryAgain] }
+    return { title, message, fixes: [{ kind: 'new-conversation', label: 'Start a new conversation' }] }
+  return { title, message: [message, ...violations].join('\n'), fixes: [tryAgain] }
 }
 
 /** The gate lists modes as one text in 1.0 and as a list in 0.3. */
 const listOf = (value: unknown): string[] => {
-  const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(', ') : []
-  return items.filter(item => typeof item === 'string' && item !== '')
+  const items = typeof value === 'string' ? value.split(', ') : [value].flat()
+  return items.filter(item => typeof item === 'string').filter(item => item !== '')
 }
 
 /** Explains refused media types. The error does not tell input from output, but the gate checks the input first. */
-const explainModes = (
-  offered: string[],
-  accepted: string[],
-  { card, draft }: RefusedCall,
-): { pointer: string; fixes: Refusal['fixes'] } => {
+const explainModes = (offered: string[], accepted: string[], { card, draft }: RefusedCall): [string, ...Fix[]] => {
   const isAccepted = (type: string) => accepted.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
   const wanted = draft?.acceptedOutputModes ?? []
   const isOutput = offered.length > 0 && offered.every(type => wanted.includes(type)) && !wanted.some(isAccepted)
@@ -175,16 +155,10 @@ const explainModes = (
   const own = card.skills[index]?.[isOutput ? 'outputModes' : 'inputModes']
   const direction = isOutput ? 'Output' : 'Input'
   const pointer = own?.length ? `/skills/${index}/${direction.toLowerCase()}Modes` : `/default${direction}Modes`
-  const drop: Refusal['fixes'][number] = {
-    label: `Leave out what is ${offered.join(', ')}`,
-    fix: { kind: 'drop-input', mediaTypes: offered },
-  }
-  if (!isOutput) return { pointer, fixes: [drop] }
-  const toFix = (mode: string): Refusal['fixes'][number] => ({
-    label: `Accept ${mode}`,
-    fix: { kind: 'accept', modes: [mode] },
-  })
-  return { pointer, fixes: accepted.slice(0, 5).map(toFix) }
+  if (!isOutput)
+    return [pointer, { kind: 'drop-input', label: `Leave out what is ${offered.join(', ')}`, mediaTypes: offered }]
+  const modes = accepted.slice(0, 5)
+  return [pointer, ...modes.map((mode): Fix => ({ kind: 'accept', label: `Accept ${mode}`, modes: [mode] }))]
 }
 
 /** The lines that are shown of a place in the card. */

@@ -35,7 +35,7 @@ export const replaceContent = (target: Element, ...content: readonly Child[]): v
   append(target, ...content)
 }
 
-/** Returns the element of a page with this id. Throws if the page has no such element: script and page are of one build. */
+/** Returns the element of a page with this id. Throws if there is none: script and page are of one build. */
 export const byId = <Type extends HTMLElement>(id: string, type: new () => Type): Type => {
   const found = document.getElementById(id)
   if (!(found instanceof type)) throw new Error(`The page has no ${type.name} #${id}.`)
@@ -120,7 +120,7 @@ export const field = (label: string, control: HTMLElement, description?: string)
 
 const CONFIRMED_MS = 2000
 
-/** Copies a text, and confirms it for a moment on the button that was pressed. Returns whether the browser allows it. */
+/** Copies a text, and confirms it for a moment on the button. Returns whether the browser allows it. */
 export const copyText = async (target: HTMLButtonElement, text: string): Promise<boolean> => {
   target.dataset.label ??= target.textContent
   const isCopied = await navigator.clipboard.writeText(text).then(

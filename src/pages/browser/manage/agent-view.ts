@@ -23,7 +23,7 @@ import { describeObserved } from './wording.ts'
 /** Characters of a card that are shown; all of it is copied. */
 const MAX_CARD_CHARACTERS = 200_000
 
-/** Shows one agent: what is registered and served, what could be better, how it has changed, and what its calls show. */
+/** Shows one agent: what is registered and served, what could be better, how it has changed, and how it is called. */
 export const agentView = (context: Context, id: string): View => {
   const parts = load(async () => {
     const { agents } = await context.request<Api<'AgentList'>>(`/agents?${new URLSearchParams({ id })}`)

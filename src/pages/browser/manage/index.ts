@@ -7,7 +7,7 @@ import { tokensView } from './tokens-view.ts'
 import { type Context, describeFailure, time, type View } from './view.ts'
 import { describeGrant } from './wording.ts'
 
-/** The session. The token is a variable of its client, and nowhere else, until the page is left or the user has it forgotten. */
+/** The session. Only its client has the token, until the page is left or the user has it forgotten. */
 let context: Context | undefined
 
 const PAGE_TITLE = document.title

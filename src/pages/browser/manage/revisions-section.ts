@@ -95,8 +95,8 @@ const rollBack = async (seq: number, history: History): Promise<void> => {
     throw error
   })
   const explanation = paragraph(
-    `This registers the manifest of revision ${seq} again, as a new revision. Nothing is deleted, and you can go back ` +
-      'from there. The card of a remote agent is fetched again.',
+    `This registers the manifest of revision ${seq} again, as a new revision. Nothing is deleted, and you can go ` +
+      'back from there. The card of a remote agent is fetched again.',
   )
   const content = [explanation, describeEffect(comparison, newest)]
   if (!(await confirmAction(`Go back to revision ${seq} of ${owner.id}?`, content, `Go back to revision ${seq}`)))

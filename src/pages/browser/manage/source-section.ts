@@ -54,7 +54,7 @@ const renderPending = (pending: PendingCard, agent: Agent): Child => {
   ]
 }
 
-/** Asks whether to accept a pending card, with what it widens, and does so. A card that was fetched since is not accepted. */
+/** Asks whether to accept a pending card, and does so. One that was fetched since is not accepted. */
 const acceptCard = async ({ etag, widens }: PendingCard, { id, context }: Agent): Promise<void> => {
   const content = [paragraph('Clients get this card from now on. It waits because of this:'), noteList(widens)]
   if (!(await confirmAction(`Accept the new card of ${id}?`, content, 'Accept this card'))) return

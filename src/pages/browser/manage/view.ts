@@ -53,7 +53,7 @@ export const moveFocus = (target: HTMLElement): void => {
   target.focus()
 }
 
-/** Returns a part of a view that fills when its data has arrived; if that fails, it shows why and offers to try again. */
+/** Returns a part of a view that is filled when its data arrives; if that fails, it offers to try again. */
 export const load = (read: () => Promise<Child>, target = element('div')): HTMLElement => {
   const fill = async (): Promise<void> => {
     target.setAttribute('aria-busy', 'true')
@@ -124,10 +124,7 @@ export const createTable = (label: string, columns: readonly string[]) => {
   return { scroller, addRow }
 }
 
-/**
- * Reads a list page by page, and returns the place of the button that shows more. `add` adds the items of a page and returns the first
- * of them, which gets the focus after the first page.
- */
+/** Reads a list page by page, and returns the place of the button for more. `add` returns the first added item. */
 export const showPages = async <Page extends { cursor?: string | undefined }>(
   { request }: Context,
   [path, query]: [path: string, query: Readonly<Record<string, string>>],
@@ -147,7 +144,7 @@ export const showPages = async <Page extends { cursor?: string | undefined }>(
   return more
 }
 
-/** Shows what a form searches for. Each response has a place of its own: one of an earlier search may arrive after a later one. */
+/** Shows what a form searches for. Each search has its own place: the response to an earlier one may arrive last. */
 export const showSearch = (search: (isCurrent: () => boolean) => Promise<Child>, results: HTMLElement): void => {
   const target = element('div')
   results.replaceChildren(target)

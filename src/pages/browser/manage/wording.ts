@@ -16,8 +16,8 @@ type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Api<'O
 export const describeGrant = ({ scopes, agents, tiers }: Grant): string[] => {
   if (scopes.includes('admin'))
     return [
-      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending cards, ' +
-        'issue and revoke tokens, and read the audit.',
+      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending ' +
+        'cards, issue and revoke tokens, and read the audit.',
     ]
   const covered = describeAgents(agents)
   const sentences = scopes.includes('write')
@@ -103,8 +103,8 @@ export const describeSource = (source: Api<'SourceState'>): string[] => {
   }
   return [
     states[state],
-    `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} after that ` +
-      `while ${upstream} fails.`,
+    `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} ` +
+      `after that while ${upstream} fails.`,
     describeApproval(pin, verify === 'require'),
   ]
 }
@@ -114,8 +114,10 @@ const describeApproval = (pin: boolean, isVerified: boolean): string => {
   const also = isVerified ? ', is not verified or is older' : ''
   if (pin) return `A card that widens access${also} waits until somebody accepts it.`
   const widening = 'card that widens access is served without a question: set `pin` in the manifest to be asked.'
-  if (!isVerified) return `A ${widening}`
-  return `A card that is not verified, is older or requires less of callers waits until somebody accepts it. Any other ${widening}`
+  return isVerified
+    ? 'A card that is not verified, is older or requires less of callers waits until somebody accepts it. ' +
+        `Any other ${widening}`
+    : `A ${widening}`
 }
 
 /** Describes what the signatures of a remote card have shown, one sentence an item. */

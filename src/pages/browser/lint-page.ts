@@ -42,7 +42,7 @@ const shareButton = byId('share', HTMLButtonElement)
 
 const limit = Number(form.dataset.maxBytes)
 
-/** YAML and indented JSON are longer than the card that they contain; reading much longer texts would block the page. */
+/** YAML and indented JSON are longer than their card; reading much longer texts would block the page. */
 const MAX_TEXT_LENGTH = 4 * limit
 
 const announce = (kind: MessageKind, text: string): void => status.replaceChildren(message(kind, text))

@@ -17,7 +17,7 @@ import type { CardSigning, SignedDocumentName } from './signing.ts'
 /** What a card page shows of an agent. */
 export type CardFacts = {
   id: string
-  /** The representation of A2A 1.0, whose members this host wrote with the types of the schema. Every string is untrusted. */
+  /** The representation of A2A 1.0, which this host wrote with the types of the schema. Every string is untrusted. */
   card: AgentCard
   signing: CardSigning
   /** The origin of this host's URLs of the agent. */
@@ -37,7 +37,7 @@ export type CardFacts = {
   check?: (StoredReceipt & { current: boolean; now: number }) | undefined
 }
 
-/** Loads what the page of an agent shows, and a representation of its card. Throws if the caller may not read the card. */
+/** Loads what the page of an agent shows, and a representation of its card. Throws if the caller may not read it. */
 export const loadFacts = async (
   id: string,
   representation: RepresentationName,
@@ -72,7 +72,7 @@ export const loadFacts = async (
   return { facts, document }
 }
 
-/** Loads the newest receipt of an agent whose card the caller may read. The entity tag of an internal agent is not at the edge. */
+/** Loads the newest receipt of an agent. The entity tag of an internal agent is not at the edge. */
 const loadCheck = async (id: string, { env, ctx }: RequestContext): Promise<CardFacts['check']> => {
   const stored = await readReceipt(id, env, ctx)
   if (stored === null) return undefined
@@ -87,7 +87,7 @@ const parseBody = ({ body }: CachedDocument): Promise<JsonObject> => new Respons
 const knownSigning = new Map<string, CardSigning>()
 const MAX_KNOWN_SIGNING = 50
 
-/** Returns who signed the documents of a card; what verifies signatures is loaded only if there are some. `origins` are this host's. */
+/** Returns who signed a card. What verifies signatures is loaded only if there are some. `origins` are this host's. */
 const loadSigning = async (
   documents: Record<SignedDocumentName, CachedDocument>,
   origins: readonly string[],

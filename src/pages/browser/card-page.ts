@@ -1,21 +1,19 @@
-import { copyText } from './elements/index.ts'
+import { byId, copyText } from './elements/index.ts'
 
 /** Announces to screen readers what happened. */
 const announce = (text: string): void => {
-  const status = document.getElementById('status')
-  if (status) status.textContent = text
+  byId('status', HTMLElement).textContent = text
 }
 
 /** Copies the text of the element that a button names. */
 const copy = async (button: HTMLButtonElement): Promise<void> => {
-  const text = document.getElementById(button.dataset.copies ?? '')?.textContent ?? ''
-  const isCopied = await copyText(button, text)
+  const isCopied = await copyText(button, byId(button.dataset.copies ?? '', HTMLElement).textContent)
   announce(isCopied ? 'Copied' : 'The browser does not let this page copy. Select the text instead.')
 }
 
 let requested = 0
 
-/** Shows another representation without loading the page again. The host has escaped the document; the parser runs no scripts. */
+/** Shows another representation without loading the page again. The host has escaped it; the parser runs no scripts. */
 const showView = async (url: URL): Promise<void> => {
   requested += 1
   const request = requested
