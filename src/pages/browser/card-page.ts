@@ -1,11 +1,9 @@
 import { byId, copyText } from './elements/index.ts'
 
-/** Announces to screen readers what happened. */
 const announce = (text: string): void => {
   byId('status', HTMLElement).textContent = text
 }
 
-/** Copies the text of the element that a button names. */
 const copy = async (button: HTMLButtonElement): Promise<void> => {
   const isCopied = await copyText(button, byId(button.dataset.copies ?? '', HTMLElement).textContent)
   announce(isCopied ? 'Copied' : 'The browser does not let this page copy. Select the text instead.')
@@ -48,7 +46,6 @@ document.addEventListener('click', event => {
     .catch(() => location.reload())
 })
 
-/** The query of the view that is shown. */
 let shownQuery = location.search
 
 addEventListener('popstate', () => {

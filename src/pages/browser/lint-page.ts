@@ -7,7 +7,6 @@ import {
   byId,
   copyButton,
   copyText,
-  details,
   element,
   hint,
   type MessageKind,
@@ -26,7 +25,6 @@ type Mark = { line: number; kind: keyof typeof KIND_LABELS; pointer?: string; te
 const KINDS = { error: 'bad', warning: 'warn', info: 'info' } as const
 const KIND_LABELS = { bad: 'Error', warn: 'Warning', info: 'Suggestion' } as const
 
-/** Lines that are shown around a marked one. */
 const CONTEXT_LINES = 2
 
 /** Findings that are shown: a text that is no YAML can have one for each word. */
@@ -87,7 +85,6 @@ const toMark =
   (lineOf: FindLine) =>
   ({ pointer, message }: Note): Mark => ({ line: lineOf(pointer), kind: 'bad', pointer, text: message })
 
-/** Returns the name of a dialect or representation for people. */
 const labelOf = (name: string): string => (representationLabels as Readonly<Record<string, string>>)[name] ?? name
 
 const showResult = (result: LintResult, lineOf: FindLine): void => {
@@ -112,10 +109,8 @@ const showResult = (result: LintResult, lineOf: FindLine): void => {
 const renderDocument = (label: string, document: object, dropped: readonly string[]): HTMLElement => {
   const text = JSON.stringify(document, null, 2)
   const note = dropped.length > 0 && hint(`Left out: ${dropped.join(', ')}`)
-  const copy = copyButton(`Copy ${label}`, text)
-  const folded = details(label, note, copy, scrollingText(`The card in ${label}`, text))
-  folded.className = 'representation'
-  return folded
+  const content = [note, copyButton(`Copy ${label}`, text), scrollingText(`The card in ${label}`, text)]
+  return element('details.representation', element('summary', label), content)
 }
 
 const summarize = ({ valid, errors, issues = [] }: LintResult): [MessageKind, string] => {

@@ -31,7 +31,6 @@ export const requirementSentence = (
 export const findScheme = (schemes: Schemes, name: string): Scheme | undefined =>
   Object.hasOwn(schemes, name) ? schemes[name] : undefined
 
-/** Names what a scheme asks for, with the scopes that are required. */
 const credential = (name: string, schemes: Schemes, scopes: readonly string[] = []): Html => {
   const words = schemeWords(findScheme(schemes, name) ?? {})
   const noun = words ?? html`what the card calls ${inline(name)}, and does not describe`

@@ -24,7 +24,6 @@ export type CardFacts = {
   origin: string
   /** The origin of this host itself. That of the URLs of an agent can be one that only its owner names. */
   hostOrigin: string
-  /** The address of the card that clients are given. */
   cardUrl: string
   route: CallProfile['route']
   visibility: CallProfile['visibility']

@@ -34,7 +34,6 @@ export const badges = ({ card, signing }: CardFacts): Html => {
   return html`<ul class="tags" aria-label="Features">${labels.map(label => html`<li class="badge">${label}</li>`)}</ul>`
 }
 
-/** Renders a section of the page under its heading. */
 const section = (id: string, title: string | Html, content: Html): Html =>
   html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${content}

@@ -32,7 +32,6 @@ export type Signer = {
   kid?: string
   alg?: string
   jku?: string
-  /** The documents that have the signatures. */
   documents: RepresentationName[]
   /** What valid ones cover, as phrases, and the rules by which they do: what covers the most first. */
   covers: [phrase: string, rules: PayloadRule[]][]
@@ -46,7 +45,6 @@ export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
 /** More of a name or an address says nothing to people; an isolate keeps what it found. */
 const MAX_TEXT_LENGTH = 1000
 
-/** A signature of a document, and what became of it. */
 type Found = { name: SignedDocumentName; by: Signer['by']; result: SignatureResult }
 
 /** Finds out who signed the documents of a card. `origins` are those of this host. */

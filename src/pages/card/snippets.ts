@@ -79,7 +79,6 @@ const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonO
   return { url: `${base.replace(/\/$/, '')}/${prefix}${pathOf('send', version)}`, body: { message } }
 }
 
-/** Writes the message in the form of a binding and version. */
 const messageIn = ({ binding, version }: CallTarget, part: Part): JsonObject => {
   const common = { messageId: RUN_ID, role: 'ROLE_USER' }
   if (version === '1.0') return { ...common, parts: [part] }
@@ -249,7 +248,6 @@ const javascriptText = (text: string): string => {
   return /'|\\"/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
 }
 
-/** Writes JSON as a literal of JavaScript. */
 const javascriptValue = (value: Json): string => {
   if (typeof value === 'string') return javascriptText(value)
   if (Array.isArray(value)) return `[${value.map(javascriptValue).join(', ')}]`
@@ -269,7 +267,6 @@ const pythonText = (text: string): string =>
     return `\\U${codePoint.toString(16).padStart(8, '0')}`
   })
 
-/** Writes JSON as a literal of Python. */
 const pythonValue = (value: Json): string => {
   if (typeof value === 'string') return pythonText(value)
   if (typeof value === 'boolean') return value ? 'True' : 'False'

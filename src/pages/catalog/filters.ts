@@ -17,7 +17,6 @@ export const facetNames = Object.keys(labels) as FacetName[]
 /** The most frequent values among the agents found. */
 export type Facets = Partial<Record<FacetName, { value: string; count?: number }[]>>
 
-/** Values that a group shows before it is opened further. */
 const MAX_SHOWN = 8
 
 /** The capabilities in words; the search compares values in lower case. */
@@ -28,6 +27,9 @@ const capabilityLabels: ReadonlyMap<string, string> = new Map([
   ['multiturn', 'Multi-turn'],
   ['statetransitionhistory', 'State history'],
 ])
+
+/** Returns the name of a capability for people. */
+export const labelCapability = (name: string): string => capabilityLabels.get(name.toLowerCase()) ?? name
 
 /** Returns the filters as check boxes, also for chosen values. Hidden if there is nothing to filter by. */
 export const renderFilters = (search: URLSearchParams, facets: Facets, isApproximate = false): Html => {
@@ -54,7 +56,7 @@ const renderGroup = (
   const isChosen = new Set(chosen.map(value => value.toLowerCase()))
   const boxes = [...new Set([...first, ...found])].map(({ value, count }) => {
     const checked = isChosen.has(value.toLowerCase()) && html` checked`
-    const label = (name === 'capability' && capabilityLabels.get(value)) || value
+    const label = name === 'capability' ? labelCapability(value) : value
     const shown = count !== undefined && html` <span class="muted">${count}${isApproximate && '+'}</span>`
     return html`<li><label>
 <input type="checkbox" name="${name}" value="${value}"${checked}>

@@ -5,11 +5,10 @@ import { type Handler, NO_STORE, publicCacheControl } from '../../http/index.ts'
 import { renderMonogram } from '../images/index.ts'
 import { type Html, pageResponse } from '../layout/index.ts'
 import { plural, shorten } from '../text/index.ts'
-import { type Facets, facetNames, renderFilters } from './filters.ts'
+import { type Facets, facetNames, labelCapability, renderFilters } from './filters.ts'
 
 const AGENTS_PER_PAGE = 24
 
-/** A page of agents as the search of this host returns it. */
 type Found = { agents: FoundAgent[]; cursor?: string; facets: Facets; approximate?: boolean }
 
 /**
@@ -59,7 +58,6 @@ ${agents.length > 0 ? list : isSearch ? NOTHING_FOUND : NO_AGENTS}
   return [results, renderFilters(search, facets, approximate)]
 }
 
-/** Returns the address of the page after a cursor; of the first without one. */
 const pageUrl = (search: URLSearchParams, cursor?: string): string => {
   const query = new URLSearchParams(search)
   query.delete('cursor')
@@ -76,23 +74,19 @@ registers the cards of a folder. <a href="/lint">Check a card</a> shows what cou
 const renderProblem = ({ detail }: { detail: string }): Html =>
   html`<p id="count" class="message bad" role="alert">${detail}</p><p><a href="/agents">See all agents</a></p>`
 
-/** Tags that an agent shows in the list; its page has all of them. */
 const MAX_TAGS = 6
 
 /** Characters of a description, of which the style sheet shows a few lines. */
 const MAX_DESCRIPTION_LENGTH = 400
 
-const badges = [
-  ['streaming', 'Streaming'],
-  ['pushNotifications', 'Push notifications'],
-  ['extendedAgentCard', 'Extended card'],
-] as const
+/** The capabilities that the list shows. */
+const BADGES = ['streaming', 'pushNotifications', 'extendedAgentCard']
 
 const renderAgent = (agent: FoundAgent): Html => {
   const { id, name, description, version, provider, tags, capabilities, protocolVersions, signed } = agent
   const features = [
     protocolVersions.length > 0 && `A2A ${protocolVersions.slice(0, 4).join(', ')}`,
-    ...badges.map(([capability, label]) => capabilities.includes(capability) && label),
+    ...BADGES.filter(name => capabilities.includes(name)).map(labelCapability),
     signed && 'Signed',
   ].filter(Boolean)
   const byline = [shorten(version, 40), ...(provider === undefined ? [] : [shorten(provider, 120)])].join(' · ')

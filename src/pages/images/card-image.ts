@@ -110,7 +110,6 @@ const NAME = { fontSize: 24, weight: 600, lineHeight: 29, baseline: 26, color: '
 const ORGANIZATION = { fontSize: 14, height: 24, lineHeight: 21, baseline: 15, color: 'muted' } as const
 const TAGLINE = { fontSize: 15, height: 82, lineHeight: 21, baseline: 28, color: 'text' } as const
 
-/** Renders the name and the organization beside the monogram, and the tagline below it. */
 const renderHeader = (name: string, organization: string, tagline: string, layout: Layout) => {
   const x = MARGIN + MONOGRAM_SIZE + 16
   const width = COLUMN_WIDTH - MONOGRAM_SIZE - 16
@@ -158,10 +157,8 @@ const CHIP = { fontSize: 13, height: 26, padding: 12, gap: 8, rows: 2, maxWidth:
 /** More than fit, however short their names are. */
 const MAX_CHIPS = 40
 
-/** The names of the first skills, and the number of all. */
 type Skills = { names: readonly string[]; total: number }
 
-/** Renders the names of skills in two rows, and how many more there are. */
 const renderSkills = (skills: Skills, { place }: Layout) => {
   const chips = arrangeChips(skills)
   const isOneRow = chips.at(-1)?.row === 0
@@ -176,7 +173,6 @@ const renderSkills = (skills: Skills, { place }: Layout) => {
   })
 }
 
-/** A label in a row, `x` from where the rows begin. */
 type Chip = { label: string; x: number; row: number; width: number }
 
 /** Arranges skills in rows. The last chip counts those that do not fit. */
@@ -207,7 +203,6 @@ const nextChip = (text: string, last: Chip | undefined): Chip | undefined => {
 const FOOTER = { y: FOOTER_TOP, height: 36, fontSize: 13, lineHeight: 20, baseline: 27, direction: 'ltr' } as const
 const MAX_VERSIONS_WIDTH = 16
 
-/** Renders the address of the agent, and the versions of A2A that its card declares. */
 const renderFooter = (url: string, { supportedInterfaces }: AgentCard, layout: Layout) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')), MAX_VERSIONS_WIDTH)
   const label = versions && `A2A ${versions}`

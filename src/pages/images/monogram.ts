@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { FONTS, graphemes, lineWidth, toLine } from './text-layout.ts'
 
-/** What the picture of an agent is made of. */
 type Subject = { id: string; name: string }
 
 /** What stands for an agent without an icon: initials, in white on a color. */
@@ -19,7 +18,6 @@ export const monogramOf = ({ id, name }: Subject): Monogram => ({
   color: MONOGRAM_COLORS[hash(id) % MONOGRAM_COLORS.length] ?? MONOGRAM_COLORS[0],
 })
 
-/** Checks whether initials are visible, and fit. */
 const isDrawable = (initials: string): boolean => initials !== '' && lineWidth(initials) <= 2.1
 
 /** Only letters with upper and lower case make two initials: letters of other scripts may join, or be words. */

@@ -144,7 +144,6 @@ const join = (line: readonly Placed[]): string =>
     .join('')
     .trimEnd()
 
-/** Returns what of a line fits before an ellipsis. */
 const cut = (line: readonly Placed[], maxWidth: number): string => {
   const fitting = line.filter(({ end }) => end + graphemeWidth(ELLIPSIS) <= maxWidth)
   const last = fitting.findLastIndex(({ grapheme }) => !/^[\s\p{Po}\p{Pd}]/u.test(grapheme))

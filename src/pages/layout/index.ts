@@ -24,9 +24,7 @@ export type Page = {
   title: string
   /** What search engines and link previews show of it; the default describes this host. */
   description?: string
-  /** The section in the navigation that the page belongs to. */
   section?: 'agents' | 'lint' | 'manage'
-  /** Further elements of the head. */
   head?: Html
   main: Html
   /** The module of src/pages/browser that the page runs. */

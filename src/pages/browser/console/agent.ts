@@ -8,19 +8,8 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
-import type { AgentCard } from '../../../card/model/index.ts'
+import { type AgentCard, type CallTarget, toTarget } from '../../../card/model/index.ts'
 import { isJsonType } from '../../../json/index.ts'
-
-const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const
-const VERSIONS = ['1.0', '0.3'] as const
-
-/** An interface of the card that a browser can call with the SDK. */
-export type Endpoint = {
-  binding: (typeof BINDINGS)[number]
-  version: (typeof VERSIONS)[number]
-  url: string
-  tenant: string
-}
 
 /** A message as a person writes it, and how it is sent. */
 export type Draft = {
@@ -40,12 +29,8 @@ export type CallEvent = NonNullable<StreamResponse['payload']>
 export type CallOptions = { signal: AbortSignal; extensions: readonly string[] }
 
 /** Returns the interfaces of a card that a browser can call. gRPC is not among them. */
-export const callableEndpoints = ({ supportedInterfaces }: AgentCard): Endpoint[] =>
-  supportedInterfaces.flatMap(({ url, protocolBinding, protocolVersion, tenant = '' }) => {
-    const binding = BINDINGS.find(name => name === protocolBinding.toUpperCase())
-    const version = VERSIONS.find(name => name === /^\d+\.\d+/.exec(protocolVersion)?.[0])
-    return binding && version ? [{ binding, version, url, tenant }] : []
-  })
+export const callableEndpoints = ({ supportedInterfaces }: AgentCard): CallTarget[] =>
+  supportedInterfaces.flatMap(each => toTarget(each) ?? [])
 
 /** A task is polled after so many milliseconds, and then less and less often. */
 const POLL_INTERVALS_MS = [500, 1000, 2000, 3000, 5000]
@@ -58,8 +43,8 @@ const RUNNING_STATES: ReadonlySet<number> = new Set([1, 2])
 export type Agent = Awaited<ReturnType<typeof connectAgent>>
 
 /** Connects to an endpoint. The client assumes every capability, so that the person sees why calls are refused. */
-export const connectAgent = async (card: AgentCard, endpoint: Endpoint, fetchImpl: typeof fetch) => {
-  const { binding, version, url, tenant } = endpoint
+export const connectAgent = async (card: AgentCard, endpoint: CallTarget, fetchImpl: typeof fetch) => {
+  const { binding, version, url, tenant = '' } = endpoint
   let lastBody = Promise.resolve('')
   const keepBody: typeof fetch = async (...request) => {
     const response = await fetchImpl(...request)
@@ -94,10 +79,8 @@ export const connectAgent = async (card: AgentCard, endpoint: Endpoint, fetchImp
       const result = await client.sendMessage(createRequest(draft), requestOptions(options))
       yield 'messageId' in result ? { $case: 'message', value: result } : toEvent(result)
     },
-    /** Sends a message and yields the events of the stream. */
     stream: (draft: Draft, options: CallOptions) =>
       payloads(client.sendMessageStream(createRequest(draft), requestOptions(options))),
-    /** Yields the further events of a task. */
     follow: (id: string, options: CallOptions) =>
       payloads(client.resubscribeTask({ id, tenant: '' }, requestOptions(options))),
     /** Reads a task until it ends, needs the person, or has been read very often, and yields it each time. */
@@ -109,7 +92,6 @@ export const connectAgent = async (card: AgentCard, endpoint: Endpoint, fetchImp
         if (!RUNNING_STATES.has(task.status?.state ?? 0)) return
       }
     },
-    /** Cancels a task and returns its state. */
     cancel: async (id: string, options: CallOptions): Promise<CallEvent> =>
       toEvent(await client.cancelTask({ id, tenant: '', metadata: undefined }, requestOptions(options))),
     /** Reads the extended card as it was sent: the client itself returns its own model of it. */

@@ -6,54 +6,40 @@ import type { Fix, Refusal } from './refusal.ts'
 /** What a message continues. */
 type Continuation = 'task' | 'context' | 'new'
 
-/** The buttons for a task, and the choice of what the next message continues, shown only when they have an effect. */
-export class Controls {
-  readonly #continuation = element('select')
-  readonly continuationField = field('This message', this.#continuation)
-  readonly #stop: HTMLButtonElement
-  readonly #cancel: HTMLButtonElement
-  readonly #follow: HTMLButtonElement
-  readonly #reset: HTMLButtonElement
-  readonly element: HTMLElement
+type Events = Record<`on${'Stop' | 'Cancel' | 'Follow' | 'Reset'}`, () => void>
 
-  constructor({
-    onStop,
-    onCancel,
-    onFollow,
-    onReset,
-  }: Record<`on${'Stop' | 'Cancel' | 'Follow' | 'Reset'}`, () => void>) {
-    this.#stop = button('Stop waiting', onStop)
-    this.#cancel = button('Cancel the task', onCancel, { class: 'danger' })
-    this.#follow = button('Follow the task', onFollow)
-    this.#reset = button('New conversation', onReset)
-    this.element = element('p.console-actions', this.#stop, this.#cancel, this.#follow, this.#reset)
-    this.show(undefined, false)
-  }
-
-  get continuation(): Continuation {
-    return this.#continuation.value as Continuation
-  }
-
-  /** Offers what can be done with a task, and while a call is made. */
-  show(progress: Progress | undefined, isCalling: boolean): void {
-    const isOpen = progress !== undefined && progress.taskId !== '' && !progress.hasEnded
-    const isWaiting = progress !== undefined && needsPerson(progress)
-    this.#stop.hidden = !isCalling
-    this.#cancel.hidden = !isOpen
-    this.#follow.hidden = !isOpen || isWaiting || isCalling
-    this.#reset.hidden = progress === undefined
-    this.continuationField.hidden = progress === undefined
-    // What was chosen stays as it is until the call ends.
-    if (isCalling) return
-    const choices: (readonly [Continuation, string])[] = [['new', 'begins a new conversation']]
-    if (progress) choices.unshift(['context', 'follows up: a new task in the same context'])
-    if (isOpen) choices.unshift(['task', isWaiting ? 'answers the agent: the same task' : 'goes to the same task'])
-    if (this.#continuation.textContent === choices.map(([, label]) => label).join('')) return
-    this.#continuation.replaceChildren(...options(choices))
-  }
-
-  setCancelling(isCancelling: boolean): void {
-    this.#cancel.disabled = isCancelling
+/** Creates the buttons for a task, and the choice of what the next message continues. */
+export const createControls = ({ onStop, onCancel, onFollow, onReset }: Events) => {
+  const select = element('select')
+  const continuationField = field('This message', select)
+  const stop = button('Stop waiting', onStop)
+  const cancel = button('Cancel the task', onCancel, { class: 'danger' })
+  const follow = button('Follow the task', onFollow)
+  const reset = button('New conversation', onReset)
+  return {
+    element: element('p.console-actions', stop, cancel, follow, reset),
+    continuationField,
+    readContinuation: () => select.value as Continuation,
+    /** Offers what can be done with a task, and while a call is made. */
+    show: (progress: Progress | undefined, isCalling: boolean): void => {
+      const isOpen = progress !== undefined && progress.taskId !== '' && !progress.hasEnded
+      const isWaiting = progress !== undefined && needsPerson(progress)
+      stop.hidden = !isCalling
+      cancel.hidden = !isOpen
+      follow.hidden = !isOpen || isWaiting || isCalling
+      reset.hidden = progress === undefined
+      continuationField.hidden = progress === undefined
+      // What was chosen stays as it is until the call ends.
+      if (isCalling) return
+      const choices: (readonly [Continuation, string])[] = [['new', 'begins a new conversation']]
+      if (progress) choices.unshift(['context', 'follows up: a new task in the same context'])
+      if (isOpen) choices.unshift(['task', isWaiting ? 'answers the agent: the same task' : 'goes to the same task'])
+      if (select.textContent === choices.map(([, label]) => label).join('')) return
+      select.replaceChildren(...options(choices))
+    },
+    setCancelling: (isCancelling: boolean): void => {
+      cancel.disabled = isCancelling
+    },
   }
 }
 

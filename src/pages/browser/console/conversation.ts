@@ -4,8 +4,6 @@ import { element } from '../elements/index.ts'
 import type { CallEvent } from './agent.ts'
 import { type Budget, PartList, renderRest } from './part-list.ts'
 
-/** The turns, messages of one task and artifacts of one task that are shown. */
-const MAX_TURNS = 50
 const MAX_MESSAGES = 100
 const MAX_ARTIFACTS = 100
 
@@ -26,22 +24,6 @@ const ROLE_AGENT = 2
 /** Where a conversation is: what the next message can continue. */
 export type Progress = { taskId: string; contextId: string; state: StateName | undefined; hasEnded: boolean }
 
-/** All turns of the conversation on the page. */
-export class Conversation {
-  readonly element = element('div.console-log', { role: 'log', 'aria-label': 'Conversation', 'aria-live': 'off' })
-
-  /** Adds a message of the person, whose answer follows. */
-  addTurn(parts: readonly Part[]): Turn {
-    const turn = new Turn(parts)
-    this.element.append(turn.element)
-    if (this.element.childElementCount > MAX_TURNS) {
-      this.element.firstChild?.remove()
-      this.element.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
-    }
-    return turn
-  }
-}
-
 /** A message and what the agent answers. */
 export class Turn {
   readonly #budget: Budget = { left: MAX_TURN_LENGTH }
@@ -56,7 +38,7 @@ export class Turn {
     this.#messages,
   )
   readonly element: HTMLElement
-  readonly #artifacts = new Map<string, ShownArtifact>()
+  readonly #artifacts = new Map<string, ReturnType<typeof showArtifact>>()
   readonly #seenMessages = new Set<string>()
   #isFull = false
   progress: Progress | undefined
@@ -115,14 +97,14 @@ export class Turn {
     else this.#messages.append(new PartList(this.#budget, parts).element)
   }
 
-  #artifact(artifact: Artifact): ShownArtifact | undefined {
+  #artifact(artifact: Artifact): ReturnType<typeof showArtifact> | undefined {
     const known = this.#artifacts.get(artifact.artifactId)
     if (known) return known
     if (this.#artifacts.size >= MAX_ARTIFACTS) {
       this.#markFull()
       return undefined
     }
-    const shown = new ShownArtifact(artifact, this.#budget)
+    const shown = showArtifact(artifact, this.#budget)
     this.#artifacts.set(artifact.artifactId, shown)
     this.#answer.append(shown.element)
     return shown
@@ -134,38 +116,31 @@ export class Turn {
   }
 }
 
-/** An artifact of a task, which may arrive in pieces. */
-class ShownArtifact {
-  readonly element: HTMLElement
-  readonly #budget: Budget
-  #parts: PartList
+/** Shows an artifact of a task, which may arrive in pieces. */
+const showArtifact = ({ name, description, artifactId }: Artifact, budget: Budget) => {
+  let shown = new PartList(budget)
   /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
-  #replacedWith: string | undefined
-
-  constructor({ name, description, artifactId }: Artifact, budget: Budget) {
-    this.#budget = budget
-    this.#parts = new PartList(budget)
-    this.element = element(
-      'section.console-artifact',
-      element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
-      description !== '' && element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
-      this.#parts.element,
-    )
-  }
-
-  append(parts: readonly Part[]): void {
-    this.#replacedWith = undefined
-    this.#parts.append(parts)
-  }
-
-  replace(parts: readonly Part[]): void {
-    const summary = JSON.stringify(
-      parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content)),
-    )
-    if (summary === this.#replacedWith) return
-    this.#parts.remove()
-    this.#parts = new PartList(this.#budget, parts)
-    this.element.append(this.#parts.element)
-    this.#replacedWith = summary
+  let replacedWith: string | undefined
+  const section = element(
+    'section.console-artifact',
+    element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
+    description !== '' && element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
+    shown.element,
+  )
+  return {
+    element: section,
+    append: (parts: readonly Part[]): void => {
+      replacedWith = undefined
+      shown.append(parts)
+    },
+    replace: (parts: readonly Part[]): void => {
+      const lengths = parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content))
+      const summary = JSON.stringify(lengths)
+      if (summary === replacedWith) return
+      shown.remove()
+      shown = new PartList(budget, parts)
+      section.append(shown.element)
+      replacedWith = summary
+    },
   }
 }

@@ -4,10 +4,8 @@ import { element } from '../elements/index.ts'
 import { rawText } from './controls.ts'
 import type { Exchange } from './recorder.ts'
 
-/** The exchanges that are shown. Older ones are removed. */
 const MAX_EXCHANGES = 20
 
-/** The characters of a request that are shown. */
 const MAX_REQUEST_LENGTH = 64 * 1024
 
 /** The time between two changes of the page: a stream can change very often, and a long text is slow to lay out. */
@@ -15,41 +13,40 @@ const DRAW_INTERVAL_MS = 100
 
 type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
 
-/** The raw exchange on the page: requests and responses as they were sent. */
-export class ExchangeView {
-  readonly #note = element(
+/** Creates the raw exchange on the page: requests and responses as they were sent. */
+export const createExchangeView = () => {
+  const note = element(
     'p.muted',
     'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
   )
-  readonly element = element('div.console-exchanges', this.#note)
-  readonly #shown = new Map<Exchange, Shown>()
-  readonly #changed = new Set<Exchange>()
-  #number = 0
-
-  /** Shows an exchange, or what changed of it, after a moment. */
-  update(exchange: Exchange): void {
-    if (this.#changed.size === 0) setTimeout(() => this.#draw(), DRAW_INTERVAL_MS)
-    this.#changed.add(exchange)
-  }
-
-  #draw(): void {
-    for (const exchange of this.#changed) (this.#shown.get(exchange) ?? this.#add(exchange)).draw(exchange)
-    this.#changed.clear()
-  }
-
-  #add(exchange: Exchange): Shown {
-    this.#number += 1
-    const shown = createShown(exchange, this.#number)
-    for (const older of this.#shown.values()) older.element.open = false
-    this.#shown.set(exchange, shown)
-    this.#note.after(shown.element)
-    const [oldest] = this.#shown
-    if (oldest && this.#shown.size > MAX_EXCHANGES) {
+  const shown = new Map<Exchange, Shown>()
+  const changed = new Set<Exchange>()
+  let number = 0
+  const add = (exchange: Exchange): Shown => {
+    number += 1
+    const added = createShown(exchange, number)
+    for (const older of shown.values()) older.element.open = false
+    shown.set(exchange, added)
+    note.after(added.element)
+    const [oldest] = shown
+    if (oldest && shown.size > MAX_EXCHANGES) {
       oldest[1].element.remove()
-      this.#shown.delete(oldest[0])
-      this.#note.textContent = `The last ${MAX_EXCHANGES} exchanges, the newest first. Credentials are hidden.`
+      shown.delete(oldest[0])
+      note.textContent = `The last ${MAX_EXCHANGES} exchanges, the newest first. Credentials are hidden.`
     }
-    return shown
+    return added
+  }
+  const draw = (): void => {
+    for (const exchange of changed) (shown.get(exchange) ?? add(exchange)).draw(exchange)
+    changed.clear()
+  }
+  return {
+    element: element('div.console-exchanges', note),
+    /** Shows an exchange, or what changed of it, after a moment. */
+    update: (exchange: Exchange): void => {
+      if (changed.size === 0) setTimeout(draw, DRAW_INTERVAL_MS)
+      changed.add(exchange)
+    },
   }
 }
 

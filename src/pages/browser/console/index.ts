@@ -7,18 +7,19 @@ import {
   callableEndpoints,
   connectAgent,
   type Draft,
-  type Endpoint,
   readSkills,
 } from './agent.ts'
-import { Controls, needsPerson, renderRefusal } from './controls.ts'
-import { Conversation, type Turn } from './conversation.ts'
-import { ExchangeView } from './exchange-view.ts'
-import { CredentialFields, checkbox, MessageForm } from './form.ts'
+import { createControls, needsPerson, renderRefusal } from './controls.ts'
+import { Turn } from './conversation.ts'
+import { createExchangeView } from './exchange-view.ts'
+import { createCredentialFields, createMessageForm } from './form.ts'
 import { renderJson } from './part-list.ts'
 import { createRecorder, type Exchange } from './recorder.ts'
 import { explainRefusal, type Fix } from './refusal.ts'
 
 const CANCEL_TIMEOUT_MS = 60_000
+
+const MAX_TURNS = 50
 
 /** Opens the console in its section of a card page. */
 export const openConsole = async (section: HTMLElement): Promise<void> => {
@@ -35,7 +36,6 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
   console.focus()
 }
 
-/** A call, by what it yields. */
 type Call = (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent>
 
 type Action = (agent: Agent, options: CallOptions) => Promise<void>
@@ -51,18 +51,16 @@ const WAITING = 'Waiting for the agent …'
 const NO_ENDPOINT =
   'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A 1.0 or 0.3.'
 
-/** A place to try an agent. */
 class Console {
   readonly element: HTMLElement
   readonly #status = element('p.console-status', { role: 'status' })
-  readonly #conversation = new Conversation()
-  readonly #exchanges = new ExchangeView()
+  readonly #log = element('div.console-log', { role: 'log', 'aria-label': 'Conversation', 'aria-live': 'off' })
+  readonly #exchanges = createExchangeView()
   readonly #refusal = element('div', { tabindex: '-1' })
   readonly #extended = element('div')
-  readonly #form: MessageForm
-  readonly #credentials: CredentialFields
-  readonly #viaHost = checkbox('Send through this host, which checks the call against the card')
-  readonly #controls = new Controls({
+  readonly #form: ReturnType<typeof createMessageForm>
+  readonly #credentials: ReturnType<typeof createCredentialFields>
+  readonly #controls = createControls({
     onStop: () => this.#abort?.abort(),
     onCancel: () => void this.#cancelTask(),
     onFollow: () => void this.#followTask(),
@@ -71,30 +69,26 @@ class Console {
   readonly #card: AgentCard
   /** The origins of this host, which receive its tokens, so no card may name them. */
   readonly #hostOrigins: readonly string[]
-  /** The endpoint at which this host forwards calls to an agent whose card names an address of another origin. */
-  readonly #hostUrl: string | undefined
   #abort: AbortController | undefined
   #turn: Turn | undefined
   #extensions: string[] = []
 
   constructor(card: AgentCard, hostOrigins: readonly string[], hostUrl: string | undefined) {
     this.#card = card
-    this.#hostUrl = hostUrl
     this.#hostOrigins = hostOrigins
-    this.#form = new MessageForm(card, action => void this.#submit(action))
-    this.#credentials = new CredentialFields(card, hostOrigins)
+    this.#form = createMessageForm(card, hostUrl, action => void this.#submit(action))
+    this.#credentials = createCredentialFields(card, hostOrigins)
     this.#form.element.prepend(this.#controls.continuationField)
-    const hasEndpoint = this.#form.endpoint !== undefined
+    const hasEndpoint = this.#form.endpoint() !== undefined
     this.#form.element.hidden = !hasEndpoint
     if (card.capabilities?.extendedAgentCard)
       this.#credentials.element.append(button('Read the extended card', () => void this.#readExtendedCard()))
-    if (hostUrl !== undefined) this.#form.addOption(this.#viaHost[0])
     this.element = element(
       'div.console',
       element(
         'div.console-main',
         !hasEndpoint && element('p.message.warn', NO_ENDPOINT),
-        this.#conversation.element,
+        this.#log,
         this.#refusal,
         this.#status,
         this.#controls.element,
@@ -109,25 +103,18 @@ class Console {
         this.#exchanges.element,
       ),
     )
+    this.#showProgress()
   }
 
   focus(): void {
     this.#form.focus()
   }
 
-  get #endpoint(): Endpoint | undefined {
-    const endpoint = this.#form.endpoint
-    return endpoint && this.#viaHost[1].checked && this.#hostUrl !== undefined
-      ? { ...endpoint, url: this.#hostUrl, tenant: '' }
-      : endpoint
-  }
-
-  /** Sends what the form has. */
   async #submit(action: 'send' | 'stream'): Promise<void> {
     if (this.#abort) return
     const message = await this.#form.read()
     if (!message) return
-    const { continuation } = this.#controls
+    const continuation = this.#controls.readContinuation()
     if (continuation === 'new') this.#startConversation()
     const before = this.#turn
     const draft: Draft = {
@@ -135,8 +122,7 @@ class Console {
       contextId: before?.progress?.contextId ?? '',
       taskId: continuation === 'task' ? (before?.progress?.taskId ?? '') : '',
     }
-    const turn = this.#conversation.addTurn(draft.parts)
-    this.#turn = turn
+    const turn = this.#addTurn(draft.parts)
     const isAnswered = await this.#call(turn, {
       call: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
       draft,
@@ -153,6 +139,17 @@ class Console {
       await this.#followTask('poll')
   }
 
+  #addTurn(parts: Draft['parts']): Turn {
+    const turn = new Turn(parts)
+    this.#turn = turn
+    this.#log.append(turn.element)
+    if (this.#log.childElementCount > MAX_TURNS) {
+      this.#log.firstChild?.remove()
+      this.#log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
+    }
+    return turn
+  }
+
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
   #call(turn: Turn, { call, ...attempt }: Attempt & { call: Call }): Promise<boolean> {
     return this.#perform(attempt, async (agent, options) => {
@@ -167,7 +164,7 @@ class Console {
 
   /** Does something at the agent while the form waits. Returns whether it succeeded; a refusal is explained. */
   async #perform(attempt: Attempt, action: Action): Promise<boolean> {
-    if (!this.#endpoint) return false
+    if (!this.#form.endpoint()) return false
     this.#abort = new AbortController()
     const { signal } = this.#abort
     this.#refusal.replaceChildren()
@@ -187,7 +184,7 @@ class Console {
 
   /** Does something at the agent, whose exchanges are shown. Returns why it failed. */
   async #connect(signal: AbortSignal, action: Action): Promise<Failure | undefined> {
-    const endpoint = this.#endpoint
+    const endpoint = this.#form.endpoint()
     if (!endpoint) return undefined
     let exchange: Exchange | undefined
     const fetchImpl = createRecorder({
@@ -248,7 +245,7 @@ class Console {
   #startConversation(): void {
     this.#abort?.abort()
     this.#turn = undefined
-    this.#conversation.element.replaceChildren()
+    this.#log.replaceChildren()
     this.#refusal.replaceChildren()
     this.#announce('A new conversation.')
     this.#showProgress()
@@ -259,7 +256,6 @@ class Console {
     if (this.#status.textContent !== text) this.#status.textContent = text
   }
 
-  /** Offers what can be done next. */
   #showProgress(): void {
     const progress = this.#turn?.progress
     const isCalling = this.#abort !== undefined
@@ -272,7 +268,7 @@ class Console {
   }
 
   #explain(failure: Failure, { draft, retry }: Attempt): void {
-    const canUseHost = this.#hostUrl !== undefined && !this.#viaHost[1].checked
+    const canUseHost = this.#form.canUseHost()
     const refusal = explainRefusal({ card: this.#card, draft, canUseHost, ...failure })
     // The refusal announces itself.
     this.#announce('')
@@ -285,7 +281,6 @@ class Console {
     if (fix.kind === 'enter-token') return this.#credentials.focus()
     if (fix.kind === 'new-conversation') return this.#startConversation()
     if (fix.kind === 'announce') this.#extensions = [...new Set([...this.#extensions, ...fix.extensions])]
-    if (fix.kind === 'send-through-host') this.#viaHost[1].checked = true
     this.#form.apply(fix)
     await retry(fix)
   }

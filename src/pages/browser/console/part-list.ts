@@ -1,6 +1,6 @@
 import type { Part } from '@a2a-js/sdk'
 import { shorten, webUrl } from '../../text/index.ts'
-import { append, button, type Child, details, element } from '../elements/index.ts'
+import { append, button, type Child, element } from '../elements/index.ts'
 import { toBase64 } from './buffer.ts'
 
 /** The members of an object or list, and the characters of one string, that are shown of JSON. */
@@ -25,8 +25,7 @@ export const renderJson = (value: unknown, name?: string): HTMLElement => {
   const members = Object.entries(value)
   if (members.length === 0) return element('div', label, JSON.stringify(value))
   const summary = `${Array.isArray(value) ? 'list' : 'object'} of ${members.length}`
-  const tree = details([label, element('span.muted', summary)])
-  tree.className = 'console-tree'
+  const tree = element('details.console-tree', element('summary', label, element('span.muted', summary)))
   const build = (): void => {
     if (!tree.open || tree.childElementCount > 1) return
     append(
@@ -73,7 +72,6 @@ export class PartList {
     }
   }
 
-  /** Takes the list from the page. */
   remove(): void {
     this.element.remove()
     this.#budget.left += this.#taken
@@ -137,7 +135,6 @@ const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename
   return element('figure.console-file', image, element('figcaption', { dir: 'auto' }, caption.join(' · '), ' ', save))
 }
 
-/** Writes a number of bytes for people. */
 const formatBytes = (bytes: number): string => {
   if (bytes < 1024) return `${bytes} bytes`
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`

@@ -23,7 +23,6 @@ export type Refusal = {
   fixes: Fix[]
 }
 
-/** The call that was refused. */
 type RefusedCall = {
   card: AgentCard
   draft: Draft | undefined
@@ -161,7 +160,6 @@ const explainModes = (offered: string[], accepted: string[], { card, draft }: Re
   return [pointer, ...modes.map((mode): Fix => ({ kind: 'accept', label: `Accept ${mode}`, modes: [mode] }))]
 }
 
-/** The lines that are shown of a place in the card. */
 const MAX_CAUSE_LINES = 8
 
 /** Finds a place in the card as it is printed with an indent of two, as the card page shows it. */

@@ -42,10 +42,8 @@ export const byId = <Type extends HTMLElement>(id: string, type: new () => Type)
   return found
 }
 
-/** The items of a list that are shown; those beyond are counted. */
+/** The items of a list, and the characters of one text, that are shown. */
 const MAX_ITEMS = 100
-
-/** The characters that are shown of one text of a card or a response. */
 const MAX_TEXT_LENGTH = 2000
 
 /** Returns a text with its `code` in backticks as elements. */
@@ -103,6 +101,9 @@ export const button = (label: Child, onClick?: () => unknown, attributes: Attrib
 /** Creates the options of a selection from pairs of a value and its label. */
 export const options = (pairs: readonly (readonly [value: string, label: string])[]): HTMLOptionElement[] =>
   pairs.map(([value, label]) => element('option', { value }, label))
+
+/** The attributes of a field for terms that no browser knows better. */
+export const PLAIN_INPUT = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' } as const
 
 let fields = 0
 

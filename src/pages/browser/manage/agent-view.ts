@@ -84,13 +84,13 @@ const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
     const { seq, card } = await readNewest()
     if (card === undefined) return paragraph('No card of this agent was ever fetched.')
     const text = JSON.stringify(card, null, 2)
-    const folded = details(
-      `Card of revision ${seq}`,
+    const folded = element(
+      'details.card-json',
+      visibility === 'internal' && { open: '' },
+      element('summary', `Card of revision ${seq}`),
       copyButton(labelWith('Copy', 'the card'), text),
       scrollingText(`The card of ${id}`, shorten(text, MAX_CARD_CHARACTERS)),
     )
-    folded.className = 'card-json'
-    folded.open = visibility === 'internal'
     return [hint('As this host serves it, in the form of A2A 1.0, with every other field as it was written.'), folded]
   })
 

@@ -1,6 +1,6 @@
 import { plural, shorten } from '../../text/index.ts'
 import type { Api } from '../api/index.ts'
-import { append, button, code, element, field, paragraph } from '../elements/index.ts'
+import { append, button, code, element, field, PLAIN_INPUT, paragraph } from '../elements/index.ts'
 import { type Context, type ListedAgent, showPages, showSearch, statusOutput, type View } from './view.ts'
 
 /** The time after the last key, before the page searches. */
@@ -72,7 +72,7 @@ export const agentHref = (id: string): string => `#agents/${encodeURIComponent(i
 
 /** Opens a removed agent, too, which is in no list, but has a history, and can be restored. */
 const openById = (): HTMLElement => {
-  const input = element('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', required: '' })
+  const input = element('input', { ...PLAIN_INPUT, required: '' })
   const form = element(
     'form.inline-form',
     field('Open an agent by its id, also one that was removed', input),

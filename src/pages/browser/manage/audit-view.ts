@@ -9,6 +9,7 @@ import {
   field,
   message,
   options,
+  PLAIN_INPUT,
   paragraph,
   prose,
 } from '../elements/index.ts'
@@ -50,14 +51,13 @@ export const auditView = (context: Context): View => {
 }
 
 const filterForm = (): HTMLFormElement => {
-  const text = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' }
   const kinds = Object.keys(ACTIONS).map(what => [what, what] as const)
   const what = element('select', { name: 'what' }, options([['', 'anything'], ...kinds]))
   return element(
     'form.audit-filters',
     { role: 'search', 'aria-label': 'Filter the audit' },
-    field('Agent (id)', element('input', { name: 'agent', ...text })),
-    field('Who (admin, host, anonymous or the id of a token)', element('input', { name: 'actor', ...text })),
+    field('Agent (id)', element('input', { name: 'agent', ...PLAIN_INPUT })),
+    field('Who (admin, host, anonymous or the id of a token)', element('input', { name: 'actor', ...PLAIN_INPUT })),
     field('What', what),
     field('Since (UTC)', element('input', { name: 'since', type: 'date' })),
     field('Before (UTC)', element('input', { name: 'until', type: 'date' })),

@@ -13,11 +13,9 @@ let context: Context | undefined
 const PAGE_TITLE = document.title
 const form = byId('token-form', HTMLFormElement)
 const input = byId('token', HTMLInputElement)
-const [session, status, content] = [
-  byId('session', HTMLElement),
-  byId('status', HTMLElement),
-  byId('view', HTMLElement),
-]
+const session = byId('session', HTMLElement)
+const status = byId('status', HTMLElement)
+const content = byId('view', HTMLElement)
 
 const enter = async (): Promise<void> => {
   const token = input.value.trim()
@@ -61,7 +59,6 @@ const clear = (): void => {
   form.hidden = false
 }
 
-/** Shows what the token may do, and the sections that it opens. */
 const showSession = (grant: Api<'OwnToken'>): void => {
   const { id, scopes, expires, note } = grant
   form.hidden = true
@@ -97,7 +94,6 @@ const decode = (text: string): string => {
   }
 }
 
-/** Shows the view of the address, and moves the focus to its heading. */
 const showView = (...messages: readonly HTMLElement[]): void => {
   if (!context) return
   status.replaceChildren(...messages)

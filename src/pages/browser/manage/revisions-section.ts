@@ -86,7 +86,6 @@ const revisionActions = (
 const readDiff = ({ context, owner }: History, to: number, from?: number): Promise<Comparison> =>
   context.request(agentPath(owner.id, `revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`))
 
-/** Asks whether to restore a revision, with what that changes for clients, and does so. */
 const rollBack = async (seq: number, history: History): Promise<void> => {
   const { context, owner, newest } = history
   const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown) => {

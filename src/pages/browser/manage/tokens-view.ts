@@ -9,6 +9,7 @@ import {
   list,
   message,
   options,
+  PLAIN_INPUT,
   paragraph,
   prose,
   replaceContent,
@@ -48,15 +49,13 @@ const SCOPES = [
   ['admin', 'everything, for all agents'],
 ] as const
 
-const DAY_SECONDS = 86_400
-
-/** How long a new token may be valid, in seconds. */
+/** How long a new token may be valid, in days. */
 const LIFETIMES = [
   ['', 'Without an end'],
-  [String(DAY_SECONDS), 'A day'],
-  [String(30 * DAY_SECONDS), '30 days'],
-  [String(90 * DAY_SECONDS), '90 days'],
-  [String(365 * DAY_SECONDS), 'A year'],
+  ['1', 'A day'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'A year'],
 ] as const
 const DEFAULT_LIFETIME = 2
 
@@ -67,8 +66,7 @@ const issueForm = ({ request }: Context, onIssued: (token: Api<'IssuedToken'>) =
   })
   const lifetime = element('select', { name: 'expires' }, options(LIFETIMES))
   lifetime.selectedIndex = DEFAULT_LIFETIME
-  const text = (name: string) =>
-    element('input', { name, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' })
+  const text = (name: string) => element('input', { name, ...PLAIN_INPUT })
   const output = statusOutput()
   const form = element(
     'form.panel.token-form',
@@ -99,12 +97,11 @@ const readTokenRequest = (form: HTMLFormElement): object => {
     scopes: data.getAll('scopes'),
     ...(agents && { agents }),
     ...(tiers && { tiers }),
-    ...(text('expires') !== '' && { expires: Number(text('expires')) }),
+    ...(text('expires') !== '' && { expires: Number(text('expires')) * 86_400 }),
     ...(text('note') !== '' && { note: text('note') }),
   }
 }
 
-/** Shows the text of a new token, this once. */
 const showIssued = (target: HTMLElement, { id, token, published }: Api<'IssuedToken'>): void => {
   const finish = (): void => {
     const issued = message('good', `The token \`${id}\` is issued. Its text is no longer shown.`)
@@ -156,7 +153,6 @@ const tokenCells = (token: Api<'Token'>, context: Context, output: HTMLElement):
   ]
 }
 
-/** Asks whether to revoke a token, with what it allows, and does so. */
 const revokeToken = async (token: Api<'Token'>, { request, grant, reload }: Context): Promise<void> => {
   const { id, note } = token
   const content = [

@@ -9,7 +9,6 @@ export const join = (words: readonly string[], limit = 10): string => {
 
 const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
 
-/** What a token allows. */
 type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Api<'OwnToken'>[Name][number][] }
 
 /** Describes what a token allows, one sentence an item. Code is in backticks. */
@@ -109,7 +108,6 @@ export const describeSource = (source: Api<'SourceState'>): string[] => {
   ]
 }
 
-/** Describes which fetched cards an owner has to accept. */
 const describeApproval = (pin: boolean, isVerified: boolean): string => {
   const also = isVerified ? ', is not verified or is older' : ''
   if (pin) return `A card that widens access${also} waits until somebody accepts it.`
