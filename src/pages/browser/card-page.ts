@@ -25,20 +25,15 @@ const showView = async (url: URL): Promise<void> => {
   announce(`The card in ${next.querySelector('[aria-current]')?.textContent ?? 'another representation'}`)
 }
 
-/** Returns the address of a view if a click on it asks for one in this tab. */
-const clickedView = (event: MouseEvent, target: Element): URL | undefined => {
-  const link = target.closest<HTMLAnchorElement>('#document .views a')
-  const isOther = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
-  return link && !isOther ? new URL(link.href) : undefined
-}
-
 document.addEventListener('click', event => {
   if (!(event.target instanceof Element)) return
   const button = event.target.closest<HTMLButtonElement>('button.copy')
   if (button) void copy(button)
-  const url = clickedView(event, event.target)
-  if (!url) return
+  const link = event.target.closest<HTMLAnchorElement>('#document .views a')
+  // Other clicks open another tab or window.
+  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   event.preventDefault()
+  const url = new URL(link.href)
   history.pushState(null, '', url)
   shownQuery = url.search
   showView(url)

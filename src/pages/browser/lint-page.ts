@@ -61,39 +61,34 @@ const check = async (): Promise<void> => {
   if (bytes > limit) return announce('bad', `The card has ${bytes} bytes; at most ${limit} are allowed.`)
   const headers = { 'Content-Type': 'application/json' }
   const response = await reach(fetch('/lint?representations=true', { method: 'POST', headers, body }))
-  const lineOf = findLines(parsed.locate)
-  if (response.ok) return showResult(await reach(response.json()), lineOf)
+  if (response.ok) return showResult(await reach(response.json()), parsed.locate)
   const { detail, errors = [] }: Partial<Api<'Problem'>> = await response.json().catch(() => ({}))
   announce('bad', detail ?? `The host has failed (${response.status}). Try again.`)
-  showMarks(errors.map(toMark(lineOf)))
+  showMarks(errors.map(error => toMark(error, parsed.locate)))
 }
 
-type FindLine = (pointer: string) => number
-
 /** Errors are at pointers into the document, findings at pointers into the card, which a manifest may contain. */
-const findLines =
-  (locate: Locator): FindLine =>
-  pointer => {
-    for (let rest = pointer; ; rest = rest.slice(0, rest.lastIndexOf('/'))) {
-      const position = locate(`/card${rest}`) ?? locate(rest)
-      if (position) return position.line
-      if (rest === '') return 1
-    }
+const findLine = (pointer: string, locate: Locator): number => {
+  for (let rest = pointer; ; rest = rest.slice(0, rest.lastIndexOf('/'))) {
+    const position = locate(`/card${rest}`) ?? locate(rest)
+    if (position) return position.line
+    if (rest === '') return 1
   }
+}
 
-const toMark =
-  (lineOf: FindLine) =>
-  ({ pointer, message }: Note): Mark => ({ line: lineOf(pointer), kind: 'bad', pointer, text: message })
+const toMark = ({ pointer, message }: Note, locate: Locator, kind: Mark['kind'] = 'bad'): Mark => ({
+  ...{ line: findLine(pointer, locate), kind, pointer, text: message },
+})
 
 const labelOf = (name: string): string => (representationLabels as Readonly<Record<string, string>>)[name] ?? name
 
-const showResult = (result: LintResult, lineOf: FindLine): void => {
+const showResult = (result: LintResult, locate: Locator): void => {
   const { errors, dialect, issues = [], representations = {}, dropped = {} } = result
   announce(...summarize(result))
-  const found = issues.map(({ pointer, message, rule, severity }): Mark => {
-    return { line: lineOf(pointer), kind: KINDS[severity], pointer, text: `${message} (${rule})` }
-  })
-  showMarks([...errors.map(toMark(lineOf)), ...found])
+  const found = issues.map(({ pointer, message, rule, severity }) =>
+    toMark({ pointer, message: `${message} (${rule})` }, locate, KINDS[severity]),
+  )
+  showMarks([...errors.map(error => toMark(error, locate)), ...found])
   append(output, dialect !== undefined && paragraph(`The dialect of this card is ${labelOf(dialect)}.`))
   for (const [name, title, meaning] of NOTE_GROUPS) {
     const notes = result[name] ?? []

@@ -5,7 +5,9 @@ import type { Html } from '../layout/index.ts'
 import { code, inline, printable, sentenceList, webLink } from './markup.ts'
 
 type Schemes = NonNullable<AgentCard['securitySchemes']>
-type Scheme = Schemes[string]
+
+/** A security scheme of a card. */
+export type Scheme = Schemes[string]
 type Flows = NonNullable<Scheme['oauth2SecurityScheme']>['flows']
 
 /** Describes in a sentence what callers need. `subject` begins it, such as "Callers need". */

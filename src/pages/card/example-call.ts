@@ -2,7 +2,7 @@ import { type AgentCard, type CallTarget, type McpTool, toTarget, wireVersions }
 import { allowsAnonymous } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
-import { findScheme } from './authentication.ts'
+import { findScheme, type Scheme } from './authentication.ts'
 import type { CardFacts } from './card-facts.ts'
 
 /** A call that an agent accepts, which all snippets make. */
@@ -44,11 +44,9 @@ const credentialsFor = ({ card, route, visibility }: CardFacts): Pick<ExampleCal
 /** Returns the newest version over JSON-RPC, else over HTTP; undefined for an agent that only other bindings reach. */
 const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undefined => {
   const targets = supportedInterfaces.flatMap(each => toTarget(each) ?? [])
-  for (const version of wireVersions.toReversed()) {
-    const [first, ...others] = targets.filter(target => target.version === version)
-    if (first) return [first, ...others].find(({ binding }) => binding === 'JSONRPC') ?? first
-  }
-  return undefined
+  const newest = wireVersions.findLast(version => targets.some(target => target.version === version))
+  const candidates = targets.filter(({ version }) => version === newest)
+  return candidates.find(({ binding }) => binding === 'JSONRPC') ?? candidates[0]
 }
 
 /** A header field: a fixed text, and the environment variable that follows it. */
@@ -85,19 +83,13 @@ const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: Ag
 }
 
 /** Returns how a scheme is used; undefined where the card gives a name that HTTP does not allow. */
-const toCredential = (
-  scheme: NonNullable<AgentCard['securitySchemes']>[string],
-  suffix: string,
-): Credential | undefined => {
+const toCredential = (scheme: Scheme, suffix: string): Credential | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
   if (key) return apiKey(key, `AGENT_API_KEY${suffix}`)
   if (http) return httpCredential(http.scheme, suffix)
   if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return bearerHeader(`AGENT_TOKEN${suffix}`)
-  return (
-    scheme.mtlsSecurityScheme && {
-      ...{ kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' },
-    }
-  )
+  if (!scheme.mtlsSecurityScheme) return undefined
+  return { kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' }
 }
 
 const apiKey = ({ name, location }: { name: string; location: string }, variable: string): Credential | undefined => {

@@ -75,12 +75,7 @@ export const headline = (text: string, maxLength: number): string => {
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .replace(/[\p{Bidi_Control}\u2028\u2029]/gu, '')
     .trim()
-  return line.length > maxLength
-    ? `${line
-        .slice(0, maxLength - 1)
-        .toWellFormed()
-        .trimEnd()}…`
-    : line.toWellFormed()
+  return shorten(line.toWellFormed(), maxLength)
 }
 
 /** Returns the JSON text of a value in which characters that are invisible, or that reorder others, are escaped. */

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
 import type { Json } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
-import { escapeUnit, webUrl } from '../text/index.ts'
+import { escapeCharacter, webUrl } from '../text/index.ts'
 import type { CardFacts } from './card-facts.ts'
 import { headline } from './markup.ts'
 
@@ -62,5 +62,4 @@ const structuredData = (facts: CardFacts, url: string): Json => {
 }
 
 /** Writes JSON that ends no script element and begins no comment, whatever its strings are. */
-const jsonInScript = (value: Json) =>
-  raw(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, each => escapeUnit(each, 0)))
+const jsonInScript = (value: Json) => raw(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter))

@@ -78,14 +78,7 @@ const createLayout = (isMirrored: boolean): Layout => ({
 })
 
 /** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line. */
-type TextBlock = {
-  x: number
-  y: number
-  width: number
-  height: number
-  baseline: number
-  lineHeight: number
-  fontSize: number
+type TextBlock = Record<'x' | 'y' | 'width' | 'height' | 'baseline' | 'lineHeight' | 'fontSize', number> & {
   color: keyof typeof CARD_COLORS
   weight?: number
   /** By default that of the text. */

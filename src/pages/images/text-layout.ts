@@ -42,10 +42,8 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /** Returns the first sentence of a text, or its first paragraph if that ends earlier. */
 export const firstSentence = (text: string): string => {
-  const [paragraph = ''] = text
-    .slice(0, MAX_READ_LENGTH)
-    .trimStart()
-    .split(/\n\s*\n/, 1)
+  const start = text.slice(0, MAX_READ_LENGTH).trimStart()
+  const [paragraph = ''] = start.split(/\n\s*\n/, 1)
   const line = toLine(paragraph)
   for (const { segment } of sentences.segment(line)) return segment.trim()
   return line
@@ -138,11 +136,7 @@ type Placed = { grapheme: string; end: number }
 
 const widthOf = (line: readonly Placed[]): number => line.at(-1)?.end ?? 0
 
-const join = (line: readonly Placed[]): string =>
-  line
-    .map(({ grapheme }) => grapheme)
-    .join('')
-    .trimEnd()
+const join = (line: readonly Placed[]): string => line.reduce((text, { grapheme }) => text + grapheme, '').trimEnd()
 
 const cut = (line: readonly Placed[], maxWidth: number): string => {
   const fitting = line.filter(({ end }) => end + graphemeWidth(ELLIPSIS) <= maxWidth)

@@ -54,6 +54,13 @@ export const createClient = (token: string, onRejected: (error: CallError) => vo
   }
 }
 
+/** Returns a handler that turns an error with this code into `undefined`. */
+export const ignoreError =
+  (code: string) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof CallError && error.code === code)) throw error
+  }
+
 /** Returns the path of a resource of an agent, such as `revisions/7`. */
 export const agentPath = (id: string, rest = ''): string => `/agents/${encodeURIComponent(id)}${rest && `/${rest}`}`
 

@@ -15,10 +15,7 @@ type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
 
 /** Creates the raw exchange on the page: requests and responses as they were sent. */
 export const createExchangeView = () => {
-  const note = element(
-    'p.muted',
-    'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
-  )
+  const note = element('p.muted', 'Requests and responses appear here, the newest first. Credentials are hidden.')
   const shown = new Map<Exchange, Shown>()
   const changed = new Set<Exchange>()
   let number = 0

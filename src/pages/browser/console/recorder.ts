@@ -102,20 +102,16 @@ export const createRecorder =
       update({ status, responseHeaders: hideAll(response.headers), isOpen: response.body !== null })
       if (!response.body) return response
       const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-      return new Response(response.body.pipeThrough(recordBody(exchange, { isStream, hide, update })), response)
+      return new Response(response.body.pipeThrough(recordBody(exchange, isStream, hide, update)), response)
     } catch (error) {
       update({ isOpen: false, failure: init.signal?.aborted ? 'stopped' : 'no response' })
       throw error
     }
   }
 
-type BodyOptions = {
-  isStream: boolean
-  hide: (text: string) => string
-  update: (changes: Partial<Exchange>) => void
-}
+type Update = (changes: Partial<Exchange>) => void
 
-const recordBody = (exchange: Exchange, { isStream, hide, update }: BodyOptions) => {
+const recordBody = (exchange: Exchange, isStream: boolean, hide: (text: string) => string, update: Update) => {
   const decoder = new TextDecoder()
   let bytes = 0
   let lastPause = performance.now()

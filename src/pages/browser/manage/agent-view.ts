@@ -113,8 +113,7 @@ const hasRemoteCard = ({ upstream }: Record<string, unknown>): boolean =>
   typeof upstream === 'object' && upstream !== null && ('card' in upstream || 'mcp' in upstream)
 
 const summarize = ({ valid, errors, issues = [] }: Api<'LintResult'>): HTMLElement => {
-  if (!valid)
-    return message('bad', `This host would not register it again as it is: ${plural(errors.length, 'error')}.`)
+  if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)
   if (issues.length === 0) return message('good', 'Nothing to improve.')
   return message(issues.some(({ severity }) => severity === 'error') ? 'bad' : 'warn', `Found: ${countIssues(issues)}.`)
 }

@@ -1,5 +1,5 @@
 import { plural } from '../../text/index.ts'
-import { type Api, agentPath, CallError } from '../api/index.ts'
+import { type Api, agentPath, ignoreError } from '../api/index.ts'
 import {
   append,
   button,
@@ -88,11 +88,8 @@ const readDiff = ({ context, owner }: History, to: number, from?: number): Promi
 
 const rollBack = async (seq: number, history: History): Promise<void> => {
   const { context, owner, newest } = history
-  const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown) => {
-    // A removal has no card, nor has a revision whose remote card was never fetched.
-    if (error instanceof CallError && error.code === 'revision-without-card') return undefined
-    throw error
-  })
+  // A removal has no card, nor has a revision whose remote card was never fetched.
+  const comparison = await readDiff(history, seq, newest.seq).catch(ignoreError('revision-without-card'))
   const explanation = paragraph(
     `This registers the manifest of revision ${seq} again, as a new revision. Nothing is deleted, and you can go ` +
       'back from there. The card of a remote agent is fetched again.',

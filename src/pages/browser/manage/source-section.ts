@@ -1,5 +1,5 @@
 import { shorten } from '../../text/index.ts'
-import { type Api, agentPath, CallError } from '../api/index.ts'
+import { type Api, agentPath, ignoreError } from '../api/index.ts'
 import { button, type Child, code, element, list, message, noteList, paragraph, prose } from '../elements/index.ts'
 import { differenceDetails } from './revisions-section.ts'
 import { type Agent, confirmAction, runOn, section, statusOutput, time } from './view.ts'
@@ -11,16 +11,9 @@ type PendingCard = Api<'Pending'>
 export const sourceSection = (agent: Agent): HTMLElement =>
   section('Source', async () => {
     const { id, context } = agent
-    const found = await context
-      .request<{ source: Api<'SourceState'> }>(agentPath(id, 'source'))
-      .catch((error: unknown) => {
-        if (error instanceof CallError && error.code === 'no-source') return undefined
-        throw error
-      })
-    if (!found)
-      return paragraph(
-        'The card is in the manifest: nothing is fetched, and it changes only when somebody registers it.',
-      )
+    const reading = context.request<{ source: Api<'SourceState'> }>(agentPath(id, 'source'))
+    const found = await reading.catch(ignoreError('no-source'))
+    if (!found) return paragraph('The card is in the manifest: it changes only when somebody registers it.')
     const { pending } = found.source
     return [describe(found.source), pending && renderPending(pending, agent), refreshAction(agent)]
   })

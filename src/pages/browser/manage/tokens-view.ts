@@ -51,13 +51,13 @@ const SCOPES = [
 
 /** How long a new token may be valid, in days. */
 const LIFETIMES = [
-  ['', 'Without an end'],
   ['1', 'A day'],
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'A year'],
+  ['', 'Without an end'],
 ] as const
-const DEFAULT_LIFETIME = 2
+const DEFAULT_LIFETIME = 1
 
 const issueForm = ({ request }: Context, onIssued: (token: Api<'IssuedToken'>) => void): HTMLElement => {
   const scopes = SCOPES.map(([scope, meaning]) => {

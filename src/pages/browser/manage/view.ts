@@ -78,10 +78,7 @@ export const section = (title: string, read: () => Promise<Child>): HTMLElement 
   element('section.panel', { 'aria-label': title }, element('h3', title), load(read))
 
 /** Returns a label whose end is only for those who do not see what is around it. */
-export const labelWith = (label: string, context: string): Child[] => [
-  label,
-  element('span.visually-hidden', ` ${context}`),
-]
+export const labelWith = (label: string, more: string): Child => [label, element('span.visually-hidden', ` ${more}`)]
 
 /** Runs `act` when a button is pressed or a form is sent, one at a time; `output` shows why it failed. */
 export const runOn = <Target extends HTMLButtonElement | HTMLFormElement>(
