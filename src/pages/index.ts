@@ -25,7 +25,9 @@ const scriptPage = (content: Omit<Page, 'main'>, main: (request: Request) => Htm
     pageResponse({ ...content, main: main(request) }, request, { cacheControl: publicCacheControl(env) }),
   )
 
+/** `GET /` and `GET /agents` for browsers: the agents that match a search. */
 export const getCatalogPage = page(catalogPage)
+/** `GET /agents/{id}` for browsers: the card of an agent. */
 export const getCardPage = page(cardPage)
 
 /** Any path without an endpoint, for browsers. */

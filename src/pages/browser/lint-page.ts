@@ -170,7 +170,7 @@ const openFile = async (file: File | undefined): Promise<void> => {
   await checkSafely()
 }
 
-/** What a request to a host that does not respond is rejected with. */
+/** The error of a request to a host that does not respond. */
 const UNREACHABLE = new Error('unreachable')
 
 const reach = <Result>(request: Promise<Result>): Promise<Result> => request.catch(() => Promise.reject(UNREACHABLE))

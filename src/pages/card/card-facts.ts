@@ -14,7 +14,7 @@ import { type CachedDocument, readDocument, readProfile, readReceipt } from '../
 import type { SourceHealth } from '../../registry/index.ts'
 import type { CardSigning, SignedDocumentName } from './signing.ts'
 
-/** What a card page shows of an agent. */
+/** The data of a card page. */
 export type CardFacts = {
   id: string
   /** The representation of A2A 1.0, which this host wrote with the types of the schema. Every string is untrusted. */
@@ -82,7 +82,7 @@ const loadCheck = async (id: string, { env, ctx }: RequestContext): Promise<Card
 /** Parses a document that this host wrote. */
 const parseBody = ({ body }: CachedDocument): Promise<JsonObject> => new Response(body).json()
 
-/** Who signed the documents of a card, by their entity tags: to verify that takes longer than all else of a page. */
+/** The signers of cards, by entity tags: to verify signatures takes longer than all else of a page. */
 const knownSigning = new Map<string, CardSigning>()
 const MAX_KNOWN_SIGNING = 50
 

@@ -3,16 +3,16 @@ import type { Json } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { escapeInvisible, representationLabels } from '../text/index.ts'
 
-/** The representations that the page shows, the default first. */
-const shown = ['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const
-
 /** The views of a card, the default first: a representation, its name in `?view=`, and its label. */
-export const views = shown.map(representation => ({
-  name: representation === 'agent-card.json' ? 'hybrid' : representation,
-  representation,
-  label: representationLabels[representation],
-}))
+export const views = (['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const).map(
+  representation => ({
+    name: representation === 'agent-card.json' ? 'hybrid' : representation,
+    representation,
+    label: representationLabels[representation],
+  }),
+)
 
+/** One of the views. */
 export type View = (typeof views)[number]
 
 /** Returns the view that a page shows: the default for a name that does not exist. */

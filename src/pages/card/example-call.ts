@@ -52,7 +52,7 @@ const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undef
 /** A header field: a fixed text, and the environment variable that follows it. */
 type HeaderCredential = { kind: 'header'; name: string; prefix: string; variable: string }
 
-/** How a snippet gives a credential that a card requires. */
+/** A credential that a card requires, as a snippet sends it. */
 export type Credential =
   | HeaderCredential
   | { kind: 'query'; name: string; variable: string }

@@ -6,7 +6,7 @@ import { escapeInvisible, shorten, webUrl } from '../text/index.ts'
 /** The part of a card that its page shows; far more than what people write. */
 const MAX_SHOWN_LENGTH = 60_000
 const MAX_SHOWN_TEXT = 4000
-/** What the elements around a text cost, in characters. */
+/** The cost of the elements around a text, in characters. */
 const ELEMENT_LENGTH = 30
 
 /** The objects of a card whose members have names of the author's choice. */

@@ -253,7 +253,7 @@ aria-label="Copy the command that verifies the card">Copy</button></p>`,
   )
 }
 
-/** What a signature says of its key, before the name of the key. */
+/** The description of a signature, before the name of its key. */
 const signerWords = {
   host: 'Signed by this host with',
   author: 'A signature of its author names',

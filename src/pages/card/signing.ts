@@ -33,9 +33,9 @@ export type Signer = {
   alg?: string
   jku?: string
   documents: RepresentationName[]
-  /** What valid ones cover, as phrases, and the rules by which they do: what covers the most first. */
+  /** The extents of valid ones, as phrases, and the rules by which they cover them, the largest first. */
   covers: [phrase: string, rules: PayloadRule[]][]
-  /** Why others are not valid, as clauses about a signature. */
+  /** The reasons why others are not valid, as clauses about a signature. */
   reasons: string[]
 }
 

@@ -12,6 +12,7 @@ const labels = {
 
 type FacetName = keyof typeof labels
 
+/** The names of the filters. */
 export const facetNames = Object.keys(labels) as FacetName[]
 
 /** The most frequent values among the agents found. */

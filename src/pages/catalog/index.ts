@@ -26,7 +26,7 @@ export const getCatalogPage: Handler = async (request, env, ctx) => {
     : [renderProblem(await response.json<{ detail: string }>()), renderFilters(search, {})]
   const words = search.get('q')
   const main = html`<h1>Agents</h1>
-<form id="search" class="catalog" action="/agents" role="search">
+<form class="catalog" id="search" action="/agents" role="search">
 <div class="search-row">
 <label class="visually-hidden" for="q">Search agents</label>
 <input id="q" name="q" type="search" value="${words}" maxlength="200" placeholder="Search by name, skill, tag …"

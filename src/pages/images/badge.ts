@@ -5,7 +5,7 @@ import { FONTS, fitLine, lineWidth, toLine } from './text-layout.ts'
 const HEIGHT = 20
 const FONT_SIZE = 11
 const MARGIN = 7
-/** In em: room for a dozen versions. */
+/** The room for a dozen versions, in em. */
 const MAX_TEXT_WIDTH = 30
 
 /** A part of a badge: a text on a color. */

@@ -5,7 +5,7 @@ import { declaredVersions } from './badge.ts'
 import { renderMonogram } from './monogram.ts'
 import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text-layout.ts'
 
-/** What a business card shows. `url` is the page that its QR code opens. */
+/** The content of a business card. `url` is the page that its QR code opens. */
 export type BusinessCard = { id: string; card: AgentCard; url: string }
 
 const WIDTH = 640
@@ -13,7 +13,6 @@ const HEIGHT = 320
 const MARGIN = 28
 const INNER_WIDTH = WIDTH - 2 * MARGIN
 const QR_SIZE = 152
-/** Of the column beside the QR code. */
 const COLUMN_WIDTH = INNER_WIDTH - QR_SIZE - 24
 const MONOGRAM_SIZE = 64
 const CHIPS_TOP = 196

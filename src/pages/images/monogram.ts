@@ -3,7 +3,7 @@ import { FONTS, graphemes, lineWidth, toLine } from './text-layout.ts'
 
 type Subject = { id: string; name: string }
 
-/** What stands for an agent without an icon: initials, in white on a color. */
+/** The replacement for the icon of an agent: initials, in white on a color. */
 export type Monogram = { initials: string; color: string }
 
 /** White text has a contrast of at least 4.5 on each (WCAG 2.2, 1.4.3). */

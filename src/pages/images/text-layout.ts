@@ -11,7 +11,7 @@ const ELLIPSIS = '…'
 /** Characters that are read of a text: many times what any picture shows, so that longer texts cost no more. */
 const MAX_READ_LENGTH = 1024
 
-/** What no picture draws: controls, which XML forbids too, invisible characters, and those that reorder others. */
+/** Characters that no picture draws: controls, invisible ones except those that join others, and those that reorder. */
 const joining = String.raw`\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}`
 const undrawable = new RegExp(
   String.raw`[\p{Cc}\p{Noncharacter_Code_Point}[\p{Default_Ignorable_Code_Point}--[${joining}]]]`,
@@ -70,7 +70,7 @@ const widthClasses: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}\p{Script=Lao}]/u, 0.68],
   [/^[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Khmer}]/u, 0.8],
 ]
-/** Of ideographs, and of all that has no class. */
+/** The width of ideographs, and of all that has no class. */
 const FULL_WIDTH = 1.05
 
 const graphemeWidth = (grapheme: string): number => {

@@ -22,7 +22,7 @@ export type Html = ReturnType<typeof html>
 /** A page of this host. */
 export type Page = {
   title: string
-  /** What search engines and link previews show of it; the default describes this host. */
+  /** The description for search engines and link previews; the default describes this host. */
   description?: string
   section?: 'agents' | 'lint' | 'manage'
   head?: Html

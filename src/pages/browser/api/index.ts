@@ -18,7 +18,7 @@ export class CallError extends Error {
   }
 }
 
-/** What a call sends besides its token. `etag` is that of what it replaces, `null` if nothing must exist. */
+/** The request besides its token. `etag` is that of the resource to replace, `null` if there must be none. */
 type CallOptions = { method?: 'POST' | 'DELETE'; body?: unknown; etag?: string | null | undefined }
 
 /** Calls the API of this host with one token, and returns the body of the response. Rejects with a `CallError`. */

@@ -18,14 +18,13 @@ export type Draft = {
   acceptedOutputModes: string[]
   taskId: string
   contextId: string
-  /** Whether to return before the task ends. */
   returnImmediately: boolean
 }
 
 /** One event of a call, in a stream or as the one response. */
 export type CallEvent = NonNullable<StreamResponse['payload']>
 
-/** How a call is made. */
+/** The options of a call. */
 export type CallOptions = { signal: AbortSignal; extensions: readonly string[] }
 
 /** Returns the interfaces of a card that a browser can call. gRPC is not among them. */
@@ -74,7 +73,6 @@ export const connectAgent = async (card: AgentCard, endpoint: CallTarget, fetchI
   const toEvent = (value: Task): CallEvent => ({ $case: 'task', value })
 
   return {
-    /** Sends a message and yields the one response. */
     send: async function* (draft: Draft, options: CallOptions): AsyncGenerator<CallEvent> {
       const result = await client.sendMessage(createRequest(draft), requestOptions(options))
       yield 'messageId' in result ? { $case: 'message', value: result } : toEvent(result)

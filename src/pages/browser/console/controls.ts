@@ -3,7 +3,7 @@ import { button, type Child, code, element, field, options } from '../elements/i
 import type { Progress } from './conversation.ts'
 import type { Fix, Refusal } from './refusal.ts'
 
-/** What a message continues. */
+/** The task, the context or nothing that a message continues. */
 type Continuation = 'task' | 'context' | 'new'
 
 type Events = Record<`on${'Stop' | 'Cancel' | 'Follow' | 'Reset'}`, () => void>

@@ -36,8 +36,6 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
   console.focus()
 }
 
-type Call = (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent>
-
 type Action = (agent: Agent, options: CallOptions) => Promise<void>
 
 /** Why something at the agent failed, and its last exchange. */
@@ -151,7 +149,10 @@ class Console {
   }
 
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
-  #call(turn: Turn, { call, ...attempt }: Attempt & { call: Call }): Promise<boolean> {
+  #call(
+    turn: Turn,
+    { call, ...attempt }: Attempt & { call: (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent> },
+  ): Promise<boolean> {
     return this.#perform(attempt, async (agent, options) => {
       for await (const event of call(agent, options)) {
         const state = turn.progress?.state

@@ -35,10 +35,8 @@ export const renderJson = (value: unknown, name?: string): HTMLElement => {
     )
   }
   tree.addEventListener('toggle', build)
-  if (name === undefined) {
-    tree.open = true
-    build()
-  }
+  // The event of this change builds the root.
+  tree.open = name === undefined
   return tree
 }
 
@@ -75,7 +73,6 @@ export class PartList {
   remove(): void {
     this.element.remove()
     this.#budget.left += this.#taken
-    this.#taken = 0
   }
 
   /** Shows a part. Returns whether all of it is shown. */

@@ -22,14 +22,13 @@ export type Exchange = {
   tail: string
   /** The characters between head and tail, which are not kept. */
   omitted: number
-  /** The events of a stream. */
   events: number
   /** Why there is no response, or no whole one. */
   failure?: string
   isOpen: boolean
 }
 
-/** What authenticates calls. Undefined for none. */
+/** The credentials of all calls. Undefined for none. */
 export type Credentials = { header: string; prefix: string; token: string } | undefined
 
 /** The credentials of a call may not go where the call goes. */

@@ -3,7 +3,7 @@ import { intersects, isJsonObject, type JsonObject, parseJson, parseMediaRange }
 import type { Draft } from './agent.ts'
 import { CredentialsWithheld, type Exchange } from './recorder.ts'
 
-/** What the console does about a refused call, and the label of its button. */
+/** A remedy for a refused call, and the label of its button. */
 export type Fix = { label: string } & (
   | { kind: 'try-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
   | { kind: 'accept'; modes: string[] }
@@ -28,7 +28,7 @@ type RefusedCall = {
   draft: Draft | undefined
   exchange: Exchange | undefined
   error: unknown
-  /** Whether this host can forward the call instead. */
+  /** Set if this host can forward the call instead. */
   canUseHost: boolean
 }
 

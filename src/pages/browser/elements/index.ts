@@ -59,9 +59,10 @@ export const paragraph = (text: string, attributes: Attributes = {}): HTMLElemen
 /** Returns a paragraph about what is around it. */
 export const hint = (text: string): HTMLElement => paragraph(text, { class: 'muted hint' })
 
+/** The kind of a message, which its color shows. */
 export type MessageKind = 'good' | 'warn' | 'bad'
 
-/** Returns a message, whose color shows its kind. */
+/** Returns a message. */
 export const message = (kind: MessageKind, text: string): HTMLElement => paragraph(text, { class: `message ${kind}` })
 
 /** Returns a list, of which a long one is cut. */

@@ -49,7 +49,7 @@ const SCOPES = [
   ['admin', 'everything, for all agents'],
 ] as const
 
-/** How long a new token may be valid, in days. */
+/** The lifetimes of a new token, in days. */
 const LIFETIMES = [
   ['1', 'A day'],
   ['30', '30 days'],

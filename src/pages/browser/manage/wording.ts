@@ -60,7 +60,7 @@ export const describeRevision = ({ by, author }: Pick<Api<'Revision'>, 'by' | 'a
   return author === 'host' ? 'Fetched by this host, because the card had changed' : `Fetched on request of ${actor}`
 }
 
-/** What a class of changes means for clients. */
+/** The meaning of each class of changes for clients. */
 export const CLASS_MEANINGS = {
   breaking: 'A client that worked may fail.',
   additive: 'Clients that worked still do, and others can do more.',
@@ -81,7 +81,6 @@ const UNITS = [
   [86_400, 'day'],
   [3600, 'hour'],
   [60, 'minute'],
-  [1, 'second'],
 ] as const
 
 /** Describes a duration in the largest unit that fits. */
