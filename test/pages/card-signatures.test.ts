@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { type CardSigner, signCard } from '../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { signaturesSection, signingWords } from '../../src/pages/card/signatures.ts'
+import { signaturesSection, signingWords } from '../../src/pages/card/sections.ts'
 import { findSigning } from '../../src/pages/card/signing.ts'
 import { getSigningKeys } from '../../src/signing/signing-keys.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -34,7 +34,7 @@ const signAll = async (documents: Documents): Promise<Documents> => {
 const show = async (documents: Documents, from: Env = env) => {
   const signing = await findSigning(documents, [origin], from)
   const facts = { ...{ id: 'weather', signing, cardUrl }, card: documents['1.0'] as unknown as AgentCard }
-  const html = String(await signaturesSection(facts as never))
+  const html = String((await signaturesSection(facts as never)) ?? '')
   const text = unescapeHtml(html.replace(/<\/?(?:bdi|code|a)\b[^>]*>/g, '').replace(/<[^>]*>/g, ' ')).replace(
     /\s+/g,
     ' ',

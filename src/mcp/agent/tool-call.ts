@@ -1,4 +1,5 @@
 import { type CallError, firstDefined, invalidParam, isPlainObject, parseJsonLossless } from '../../a2a/index.ts'
+import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */

@@ -1,6 +1,7 @@
 export {}
 
-/** Opens the console of a card page when a person asks for it: with the button, or with `#console` in the address. */
+// Opens the console of a card page when a person asks for it: with the button, or with `#console` in the address.
+
 const section = document.getElementById('console')
 const button = section?.querySelector('button')
 
@@ -8,14 +9,14 @@ const openConsole = async (): Promise<void> => {
   if (!section || !button || button.disabled) return
   button.disabled = true
   button.textContent = 'Opening …'
-  const status = section.querySelector('[role="status"]')
   try {
-    const console = await import('./console/index.ts')
-    await console.openConsole(section)
+    const { openConsole } = await import('./console/index.ts')
+    await openConsole(section)
   } catch (error) {
-    globalThis.console.error(error)
+    console.error(error)
     button.disabled = false
     button.textContent = 'Try again'
+    const status = section.querySelector('[role="status"]')
     if (status) status.textContent = 'The console could not be loaded. Check the connection, then try again.'
   }
 }
@@ -26,6 +27,6 @@ if (button) {
   button.hidden = false
   section?.querySelector('.console-needs-scripts')?.remove()
   button.addEventListener('click', openConsole)
-  window.addEventListener('hashchange', openIfNamed)
+  addEventListener('hashchange', openIfNamed)
   openIfNamed()
 }

@@ -1,9 +1,9 @@
 import { html, raw } from 'hono/html'
 import type { Json } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
-import { webUrl } from '../text/index.ts'
-import type { CardFacts } from './facts.ts'
-import { headline } from './text.ts'
+import { escapeCharacter, webUrl } from '../text/index.ts'
+import type { CardFacts } from './card-facts.ts'
+import { headline } from './markup.ts'
 
 const MAX_TITLE_LENGTH = 100
 const MAX_DESCRIPTION_LENGTH = 280
@@ -15,8 +15,8 @@ export const pageTitle = ({ card, id }: CardFacts): string => headline(card.name
 export const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
 
 /**
- * Renders what others read of a card page: where its card is, and what previews and search engines show. The picture of the agent is
- * SVG, which most previews reject, so none is named: they show a title and a text.
+ * Renders what others read of a card page: where its card is, and what previews and search engines show. The picture of
+ * the agent is SVG, which most previews reject, so none is named.
  */
 export const shareHead = (facts: CardFacts): Html => {
   const { id, origin, cardUrl } = facts
@@ -42,6 +42,11 @@ const structuredData = (facts: CardFacts, url: string): Json => {
   const { provider, documentationUrl } = card
   const help = webUrl(documentationUrl)
   const providerUrl = webUrl(provider?.url)
+  const organization = provider?.organization !== undefined && {
+    '@type': 'Organization',
+    name: headline(provider.organization, MAX_TITLE_LENGTH),
+    ...(providerUrl !== undefined && { url: providerUrl }),
+  }
   return {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
@@ -52,21 +57,9 @@ const structuredData = (facts: CardFacts, url: string): Json => {
     url,
     dateModified: modified.toISOString(),
     ...(help !== undefined && { softwareHelp: { '@type': 'CreativeWork', url: help } }),
-    ...(provider?.organization !== undefined && {
-      provider: {
-        '@type': 'Organization',
-        name: headline(provider.organization, MAX_TITLE_LENGTH),
-        ...(providerUrl !== undefined && { url: providerUrl }),
-      },
-    }),
+    ...(organization && { provider: organization }),
   }
 }
 
 /** Writes JSON that ends no script element and begins no comment, whatever its strings are. */
-const jsonInScript = (value: Json) =>
-  raw(
-    JSON.stringify(value).replace(
-      /[<>&\u2028\u2029]/g,
-      each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    ),
-  )
+const jsonInScript = (value: Json) => raw(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter))

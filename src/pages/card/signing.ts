@@ -28,16 +28,15 @@ export type CardSigning = {
 
 /** The signatures by one key. */
 export type Signer = {
-  /** `host` for valid ones with a key of this host, `invalid` for others that name one. The keys of an author are unknown here. */
+  /** `host` for valid ones with a key of this host, `invalid` for others that name one, `author` for all others. */
   by: 'host' | 'author' | 'invalid'
   kid?: string
   alg?: string
   jku?: string
-  /** The documents that have the signatures. */
   documents: RepresentationName[]
-  /** What valid ones cover, as phrases, and the rules by which they do: what covers the most first. */
+  /** The extents of valid ones, as phrases, and the rules by which they cover them, the largest first. */
   covers: [phrase: string, rules: PayloadRule[]][]
-  /** Why others are not valid, as clauses about a signature. */
+  /** The reasons why others are not valid, as clauses about a signature. */
   reasons: string[]
 }
 
@@ -47,7 +46,6 @@ export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
 /** More of a name or an address says nothing to people; an isolate keeps what it found. */
 const MAX_TEXT_LENGTH = 1000
 
-/** A signature of a document, and what became of it. */
 type Found = { name: SignedDocumentName; by: Signer['by']; result: SignatureResult }
 
 /** Finds out who signed the documents of a card. `origins` are those of this host. */

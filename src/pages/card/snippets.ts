@@ -1,45 +1,18 @@
 import { pathOf } from '../../a2a/index.ts'
-import { type AgentCard, type CallTarget, toTarget, wireVersions } from '../../card/model/index.ts'
-import type { JsonObject } from '../../json/index.ts'
-import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
+import type { CallTarget } from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 import { webUrl } from '../text/index.ts'
-import { bearerHeader, type Credential, callCredentials } from './credentials.ts'
-import type { CardFacts } from './facts.ts'
-import { javascriptText, javascriptValue, pythonText, pythonValue, shell, shellWith } from './literals.ts'
-import { type Part, samplePart } from './sample.ts'
-import { visibleJson } from './text.ts'
+import type { CardFacts } from './card-facts.ts'
+import { type Credential, type ExampleCall, exampleCall, type Part } from './example-call.ts'
+import { visibleJson } from './markup.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */
 export type Snippet = { name: 'curl' | 'javascript' | 'python'; title: string; code: string; variables: string[] }
 
-/** What all snippets of an agent are made of. */
-type Call = {
-  target: CallTarget | undefined
-  part: Part
-  /** The URIs of the extensions that a client must declare. */
-  extensions: string[]
-  /** What the call sends. */
-  credentials: Credential[]
-  /** What the request for the card sends. */
-  forCard: Credential[]
-}
-
-/** Returns code for an agent: a shell command, and programs with the official SDKs. Only a binding over HTTP can be called. */
+/** Returns code for an agent: a shell command, and programs with the official SDKs if they can call it. */
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
-  const { card } = facts
-  const full: Call = {
-    target: preferredTarget(card),
-    part: samplePart(card, facts.tool),
-    extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
-    ...credentialsFor(facts),
-  }
-  // A longer one is no example for people, and no server accepts such a header or URL.
-  const isTooLong = JSON.stringify(full).length > MAX_EXAMPLE_CALL_LENGTH
-  const call = isTooLong ? { ...full, target: undefined, credentials: [] } : full
-  const used = [...call.credentials, ...call.forCard].flatMap(credential =>
-    Object.entries(credential).flatMap(([member, value]) => (isVariable(member) ? [value] : [])),
-  )
-  const variables = [...new Set(used)]
+  const call = exampleCall(facts)
+  const variables = [...new Set([...call.credentials, ...call.forCard].flatMap(variablesOf))]
   const command: Snippet = { name: 'curl', title: 'curl', code: curl(facts, call), variables }
   if (call.target === undefined) return [command]
   return [
@@ -49,27 +22,10 @@ export const snippetsFor = (facts: CardFacts): Snippet[] => {
   ]
 }
 
-const isVariable = (member: string): boolean => ['variable', 'user', 'password', 'certificate', 'key'].includes(member)
-
-/** An internal agent asks for a token of this host: for its card, and behind the gateway for its calls. */
-const credentialsFor = ({ card, route, visibility }: CardFacts): Pick<Call, 'credentials' | 'forCard'> => {
-  const credentials = callCredentials(card)
-  if (visibility === 'public') return { credentials, forCard: [] }
-  const hostToken = bearerHeader('HOST_TOKEN')
-  if (route === 'direct') return { credentials, forCard: [hostToken] }
-  const usesHeader = (each: Credential) =>
-    each.kind === 'basic' || (each.kind === 'header' && each.name === hostToken.name)
-  return { credentials: [hostToken, ...credentials.filter(each => !usesHeader(each))], forCard: [hostToken] }
-}
-
-/** Returns the newest version over JSON-RPC, else over HTTP; undefined for an agent that only other bindings reach. */
-const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undefined => {
-  const targets = supportedInterfaces.flatMap(each => toTarget(each) ?? [])
-  for (const version of wireVersions.toReversed()) {
-    const [first, ...others] = targets.filter(target => target.version === version)
-    if (first) return [first, ...others].find(({ binding }) => binding === 'JSONRPC') ?? first
-  }
-  return undefined
+const variablesOf = (credential: Credential): string[] => {
+  if (credential.kind === 'basic') return [credential.user, credential.password]
+  if (credential.kind === 'certificate') return [credential.certificate, credential.key]
+  return [credential.variable]
 }
 
 // curl
@@ -77,22 +33,22 @@ const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undef
 /** Stands for the id of the message: every run sends another. */
 const RUN_ID = '0-run-id-0'
 
-const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: Call): string => {
+const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: ExampleCall): string => {
   if (target === undefined) return [`curl -sS ${shell(cardUrl)}`, ...forCard.flatMap(curlOptions)].join(' \\\n  ')
   const { url, body } = curlRequest(target, part)
-  const keys = credentials.flatMap(credential =>
-    credential.kind === 'query' ? [[encodeURIComponent(credential.name), credential.variable] as const] : [],
-  )
-  const separator = url.includes('?') ? '&' : '?'
-  const query = keys.map(([name, variable], index) => shellWith(`${index === 0 ? separator : '&'}${name}=`, variable))
+  const prefix = target.version === '1.0' ? '' : 'X-'
+  const query = credentials
+    .filter(credential => credential.kind === 'query')
+    .map(({ name, variable }, index) => {
+      const separator = index === 0 && !url.includes('?') ? '?' : '&'
+      return shellWith(`${separator}${encodeURIComponent(name)}=`, variable)
+    })
   return [
     // Without -g, curl takes brackets and braces for many addresses.
     `curl ${/[[\]{}]/.test(url) ? '-gsS' : '-sS'} ${shell(url)}${query.join('')}`,
     `-H 'Content-Type: application/json'`,
     ...(target.version === '1.0' ? [`-H 'A2A-Version: 1.0'`] : []),
-    ...(extensions.length > 0
-      ? [`-H ${shell(`${target.version === '1.0' ? '' : 'X-'}A2A-Extensions: ${headerText(extensions)}`)}`]
-      : []),
+    ...(extensions.length > 0 ? [`-H ${shell(`${prefix}A2A-Extensions: ${headerText(extensions)}`)}`] : []),
     ...credentials.flatMap(curlOptions),
     `-d ${shell(visibleJson(body)).replace(RUN_ID, `'"$(date +%s)"'`)}`,
   ].join(' \\\n  ')
@@ -123,13 +79,11 @@ const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonO
   return { url: `${base.replace(/\/$/, '')}/${prefix}${pathOf('send', version)}`, body: { message } }
 }
 
-/** Writes the message in the form of a binding and version. */
 const messageIn = ({ binding, version }: CallTarget, part: Part): JsonObject => {
   const common = { messageId: RUN_ID, role: 'ROLE_USER' }
   if (version === '1.0') return { ...common, parts: [part] }
-  const isJsonRpc = binding === 'JSONRPC'
-  const content = isJsonRpc ? withKind(part) : inProtoV03(part)
-  return isJsonRpc ? { ...common, role: 'user', kind: 'message', parts: [content] } : { ...common, content: [content] }
+  if (binding !== 'JSONRPC') return { ...common, content: [inProtoV03(part)] }
+  return { ...common, role: 'user', kind: 'message', parts: [withKind(part)] }
 }
 
 const withKind = (part: Part): JsonObject => {
@@ -146,24 +100,26 @@ const inProtoV03 = (part: Part): JsonObject => {
 
 // JavaScript
 
-const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: Call): string => {
+const javascript = (
+  { cardUrl }: CardFacts,
+  { target, part, extensions, credentials, forCard }: ExampleCall,
+): string => {
   const legacy = target?.version === '0.3' ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
   const transports = ['JsonRpcTransportFactory', 'RestTransportFactory']
-  const names = isPlain ? ['ClientFactory'] : ['ClientFactory', 'DefaultAgentCardResolver', ...transports]
+  const names = ['ClientFactory', ...(isPlain ? [] : ['DefaultAgentCardResolver', ...transports])]
   const object = (members: string[]) => (members.length === 0 ? '' : `{ ${members.join(', ')} }`)
   const forCalls = object([...(credentials.length > 0 ? ['fetchImpl: fetchAgent'] : []), ...legacy])
   const forResolver = object([...(forCard.length > 0 ? ['fetchImpl: fetchCard'] : []), ...legacy])
+  const options = forCalls && 'options'
   const factory = isPlain
     ? 'const factory = new ClientFactory()'
-    : `${forCalls === '' ? '' : `const options = ${forCalls}\n`}const factory = new ClientFactory({
-  transports: [${transports.map(name => `new ${name}(${forCalls === '' ? '' : 'options'})`).join(', ')}],
+    : `${forCalls && `const options = ${forCalls}\n`}const factory = new ClientFactory({
+  transports: [${transports.map(name => `new ${name}(${options})`).join(', ')}],
   cardResolver: new DefaultAgentCardResolver(${forResolver}),
 })`
-  const headers =
-    extensions.length > 0
-      ? `, {\n  serviceParameters: { 'A2A-Extensions': ${javascriptText(headerText(extensions))} },\n}`
-      : ''
+  const announced = javascriptText(headerText(extensions))
+  const headers = extensions.length > 0 ? `, {\n  serviceParameters: { 'A2A-Extensions': ${announced} },\n}` : ''
   return `// npm install @a2a-js/sdk
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { ${names.join(', ')} } from '@a2a-js/sdk/client'
@@ -196,72 +152,64 @@ const javascriptLine = (credential: Credential): string => {
   const env = (variable: string) => `process.env.${variable}`
   if (credential.kind === 'header') {
     const { name, prefix, variable } = credential
-    const value =
-      prefix === '' ? env(variable) : `\`${prefix.replaceAll('`', '\\`').replaceAll('$', '\\$')}\${${env(variable)}}\``
+    const text = prefix.replaceAll('`', '\\`').replaceAll('$', '\\$')
+    const value = prefix === '' ? env(variable) : `\`${text}\${${env(variable)}}\``
     return `  headers.set(${javascriptText(name)}, ${value})`
   }
   if (credential.kind === 'query')
     return `  url.searchParams.set(${javascriptText(credential.name)}, ${env(credential.variable)})`
-  if (credential.kind === 'basic')
-    return `  headers.set('Authorization', \`Basic \${btoa(\`\${${env(credential.user)}}:\${${env(credential.password)}}\`)}\`)`
-  return '  // The agent asks for a TLS client certificate: give fetch a dispatcher that has one.'
+  if (credential.kind === 'certificate')
+    return '  // The agent asks for a TLS client certificate: give fetch a dispatcher that has one.'
+  const pair = `\`\${${env(credential.user)}}:\${${env(credential.password)}}\``
+  return `  headers.set('Authorization', \`Basic \${btoa(${pair})}\`)`
 }
 
 // Python
 
-const python = ({ cardUrl, card }: CardFacts, { part, extensions, credentials, forCard }: Call): string => {
-  const bindings = card.supportedInterfaces.map(({ protocolBinding }) => protocolBinding)
-  const isJsonRpc = bindings.includes('JSONRPC')
-  const needsData = 'data' in part
+const python = ({ cardUrl, card }: CardFacts, { part, extensions, credentials, forCard }: ExampleCall): string => {
+  const isJsonRpc = card.supportedInterfaces.some(({ protocolBinding }) => protocolBinding === 'JSONRPC')
   const usesEnvironment = credentials.length + forCard.length > 0
-  const certificate = credentials.find(({ kind }) => kind === 'certificate')
-  const context = extensions.length > 0
-  const imports = ['A2ACardResolver', ...(context ? ['ClientCallContext'] : []), 'ClientConfig', 'create_client']
-  const client =
-    certificate?.kind === 'certificate'
-      ? `timeout=60, cert=(${pythonEnv(certificate.certificate)}, ${pythonEnv(certificate.key)})`
-      : 'timeout=60'
+  const certificate = credentials.find(credential => credential.kind === 'certificate')
+  const cert = certificate && `, cert=(${pythonEnv(certificate.certificate)}, ${pythonEnv(certificate.key)})`
+  const hasContext = extensions.length > 0
+  const parameters = `{"A2A-Extensions": ${pythonText(headerText(extensions))}}`
+  const imports = ['A2ACardResolver', ...(hasContext ? ['ClientCallContext'] : []), 'ClientConfig', 'create_client']
   const config = isJsonRpc ? 'httpx_client=http' : 'httpx_client=http, supported_protocol_bindings=["HTTP+JSON"]'
-  const sent = context ? 'request, context=context' : 'request'
+  const base = pythonText(cardUrl.replace(/\/\.well-known\/.*$/, ''))
   const lines = [
     '# pip install a2a-sdk',
     'import asyncio',
-    ...(usesEnvironment ? ['import os'] : []),
+    usesEnvironment && 'import os',
     'import uuid',
     '',
     'import httpx',
     `from a2a.client import ${imports.join(', ')}`,
     'from a2a.types import Message, Part, Role, SendMessageRequest',
-    ...(needsData
-      ? ['from google.protobuf.json_format import ParseDict', 'from google.protobuf.struct_pb2 import Value']
-      : []),
+    'data' in part && 'from google.protobuf.json_format import ParseDict',
+    'data' in part && 'from google.protobuf.struct_pb2 import Value',
     '',
     '',
     'async def main():',
-    `    async with httpx.AsyncClient(${client}) as http:`,
+    `    async with httpx.AsyncClient(timeout=60${cert ?? ''}) as http:`,
     ...forCard.map(pythonLine),
-    `        card = await A2ACardResolver(http, ${pythonText(cardUrl.replace(/\/\.well-known\/.*$/, ''))}).get_agent_card()`,
-    ...forCard.flatMap(each => (credentials.includes(each) ? [] : [`        del http.headers["Authorization"]`])),
-    ...credentials.flatMap(credential => (forCard.includes(credential) ? [] : pythonLine(credential))),
+    `        card = await A2ACardResolver(http, ${base}).get_agent_card()`,
+    ...forCard.map(each => !credentials.includes(each) && '        del http.headers["Authorization"]'),
+    ...credentials.map(credential => !forCard.includes(credential) && pythonLine(credential)),
     `        client = await create_client(card, ClientConfig(${config}))`,
-    ...(context
-      ? [
-          `        context = ClientCallContext(service_parameters={"A2A-Extensions": ${pythonText(headerText(extensions))}})`,
-        ]
-      : []),
+    hasContext && `        context = ClientCallContext(service_parameters=${parameters})`,
     '        message = Message(',
     '            message_id=str(uuid.uuid4()),',
     '            role=Role.ROLE_USER,',
     `            parts=[${pythonPart(part)}],`,
     '        )',
     '        request = SendMessageRequest(message=message)',
-    `        async for event in client.send_message(${sent}):`,
+    `        async for event in client.send_message(request${hasContext ? ', context=context' : ''}):`,
     '            print(event)',
     '',
     '',
     'asyncio.run(main())',
   ]
-  return lines.join('\n')
+  return lines.filter(line => line !== false).join('\n')
 }
 
 const pythonEnv = (variable: string): string => `os.environ["${variable}"]`
@@ -283,4 +231,48 @@ const pythonPart = (part: Part): string => {
   if ('data' in part) return `Part(data=ParseDict(${pythonValue(part.data)}, Value()))`
   const type = part.mediaType === undefined ? '' : `, media_type=${pythonText(part.mediaType)}`
   return 'text' in part ? `Part(text=${pythonText(part.text)}${type})` : `Part(url=${pythonText(part.url)}${type})`
+}
+
+// Untrusted values as source code: whatever they are, they end no literal, and have no character that is invisible.
+
+/** Quotes a text for a POSIX shell. */
+const shell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** A text, and a variable after it, as one word of a shell. */
+const shellWith = (text: string, variable: string): string =>
+  /^[\w /:;,.=-]*$/.test(text) ? `"${text}$${variable}"` : `${shell(text)}"$${variable}"`
+
+/** Writes a text as a literal of JavaScript, in single quotes where it has none. */
+const javascriptText = (text: string): string => {
+  const literal = visibleJson(text)
+  return /'|\\"/.test(literal) ? literal : `'${literal.slice(1, -1)}'`
+}
+
+const javascriptValue = (value: Json): string => {
+  if (typeof value === 'string') return javascriptText(value)
+  if (Array.isArray(value)) return `[${value.map(javascriptValue).join(', ')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const members = jsonEntries(value).map(([name, member]) => {
+    // As the name of a member, this one sets the prototype.
+    const key = name === '__proto__' ? `['${name}']` : /^[a-z_$][\w$]*$/i.test(name) ? name : javascriptText(name)
+    return `${key}: ${javascriptValue(member)}`
+  })
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
+/** Writes a text as Python reads it: JSON, but with one escape for a character that has two units in JSON. */
+const pythonText = (text: string): string =>
+  visibleJson(text.toWellFormed()).replace(/\\ud[89ab]\p{AHex}{2}\\ud[c-f]\p{AHex}{2}/gu, pair => {
+    const codePoint = String(JSON.parse(`"${pair}"`)).codePointAt(0) ?? 0
+    return `\\U${codePoint.toString(16).padStart(8, '0')}`
+  })
+
+const pythonValue = (value: Json): string => {
+  if (typeof value === 'string') return pythonText(value)
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (value === null) return 'None'
+  if (Array.isArray(value)) return `[${value.map(pythonValue).join(', ')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const members = jsonEntries(value).map(([name, member]) => `${pythonText(name)}: ${pythonValue(member)}`)
+  return `{${members.join(', ')}}`
 }

@@ -10,11 +10,14 @@ const labels = {
   protocolVersion: 'A2A version',
 } as const
 
-export type FacetName = keyof typeof labels
+type FacetName = keyof typeof labels
 
+/** The names of the filters. */
 export const facetNames = Object.keys(labels) as FacetName[]
 
-/** Values that a group shows before it is opened further. */
+/** The most frequent values among the agents found. */
+export type Facets = Partial<Record<FacetName, { value: string; count?: number }[]>>
+
 const MAX_SHOWN = 8
 
 /** The capabilities in words; the search compares values in lower case. */
@@ -26,23 +29,15 @@ const capabilityLabels: ReadonlyMap<string, string> = new Map([
   ['statetransitionhistory', 'State history'],
 ])
 
-type FacetValue = { value: string; count?: number }
+/** Returns the name of a capability for people. */
+export const labelCapability = (name: string): string => capabilityLabels.get(name.toLowerCase()) ?? name
 
-/**
- * Returns the filters as check boxes: the most frequent values among the agents found, and those that are chosen already. Hidden where
- * there is nothing to filter by.
- */
-export const renderFilters = (
-  search: URLSearchParams,
-  facets: Partial<Record<FacetName, FacetValue[]>>,
-  isApproximate = false,
-): Html => {
-  const chosen = facetNames.reduce((sum, name) => sum + search.getAll(name).length, 0)
-  const groups = facetNames.map(name =>
-    renderGroup(name, valuesOf(search.getAll(name), facets[name] ?? []), search, isApproximate),
-  )
-  return html`<details id="filters" class="catalog-filters"${groups.every(group => group === '') ? html` hidden` : ''}>
-<summary>Filters${chosen > 0 ? ` (${chosen})` : ''}</summary>
+/** Returns the filters as check boxes, also for chosen values. Hidden if there is nothing to filter by. */
+export const renderFilters = (search: URLSearchParams, facets: Facets, isApproximate = false): Html => {
+  const chosen = facetNames.flatMap(name => search.getAll(name)).length
+  const groups = facetNames.map(name => renderGroup(name, search.getAll(name), facets[name] ?? [], isApproximate))
+  return html`<details id="filters" class="catalog-filters"${groups.every(group => !group) && html` hidden`}>
+<summary>Filters${chosen > 0 && ` (${chosen})`}</summary>
 <div class="filter-groups">
 ${groups}
 </div>
@@ -50,30 +45,32 @@ ${groups}
 </details>`
 }
 
-/** The chosen values come first: each must be there to be removed. */
-const valuesOf = (chosen: readonly string[], found: readonly FacetValue[]): FacetValue[] => {
-  const known = new Map(found.map(each => [each.value, each]))
-  const first = [...new Set(chosen)].map(value => known.get(value.toLowerCase()) ?? { value })
-  return [...new Set([...first, ...found])]
-}
-
 const renderGroup = (
   name: FacetName,
-  values: readonly FacetValue[],
-  search: URLSearchParams,
+  chosen: readonly string[],
+  found: NonNullable<Facets[FacetName]>,
   isApproximate: boolean,
-): Html | '' => {
-  if (values.length === 0) return ''
-  const chosen = new Set(search.getAll(name).map(value => value.toLowerCase()))
-  const boxes = values.map(
-    ({ value, count }) => html`<li><label>
-<input type="checkbox" name="${name}" value="${value}"${chosen.has(value.toLowerCase()) ? html` checked` : ''}>
-<span dir="auto">${(name === 'capability' && capabilityLabels.get(value)) || value}</span>${count === undefined ? '' : html` <span class="muted">${count}${isApproximate ? '+' : ''}</span>`}
-</label></li>`,
-  )
+): Html | false => {
+  const known = new Map(found.map(each => [each.value, each]))
+  // The chosen values come first: each must be there to be removed.
+  const first = [...new Set(chosen)].map(value => known.get(value.toLowerCase()) ?? { value })
+  const isChosen = new Set(chosen.map(value => value.toLowerCase()))
+  const boxes = [...new Set([...first, ...found])].map(({ value, count }) => {
+    const checked = isChosen.has(value.toLowerCase()) && html` checked`
+    const label = name === 'capability' ? labelCapability(value) : value
+    const shown = count !== undefined && html` <span class="muted">${count}${isApproximate && '+'}</span>`
+    return html`<li><label>
+<input type="checkbox" name="${name}" value="${value}"${checked}>
+<span dir="auto">${label}</span>${shown}
+</label></li>`
+  })
   const rest = boxes.slice(MAX_SHOWN)
-  return html`<fieldset><legend>${labels[name]}</legend>
+  const more = html`<details><summary>${rest.length} more</summary><ul>${rest}</ul></details>`
+  return (
+    boxes.length > 0 &&
+    html`<fieldset><legend>${labels[name]}</legend>
 <ul>${boxes.slice(0, MAX_SHOWN)}</ul>
-${rest.length === 0 ? '' : html`<details><summary>${rest.length} more</summary><ul>${rest}</ul></details>`}
+${rest.length > 0 && more}
 </fieldset>`
+  )
 }

@@ -1,17 +1,17 @@
 import { html } from 'hono/html'
 import { type AgentCard, describeAge, majorMinor, type Receipt, summarizeReceipt } from '../../card/model/index.ts'
-import { FONTS, fitLine, lineWidth, toLine } from './text.ts'
+import { FONTS, fitLine, lineWidth, toLine } from './text-layout.ts'
 
 const HEIGHT = 20
 const FONT_SIZE = 11
 const MARGIN = 7
-/** In em: room for a dozen versions. */
+/** The room for a dozen versions, in em. */
 const MAX_TEXT_WIDTH = 30
 
 /** A part of a badge: a text on a color. */
 type Segment = { text: string; color: string }
 
-/** Renders the badge of an agent: the versions of A2A that its card declares, and what a check of it has shown, if that is given. */
+/** Renders the badge of an agent: the versions of A2A that its card declares, and the result of a check, if given. */
 export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>, checked?: Segment) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')) || 'none', MAX_TEXT_WIDTH)
   const segments: Segment[] = [
@@ -19,20 +19,24 @@ export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedI
     { text: versions, color: BADGE_COLORS.value },
     ...(checked ? [checked] : []),
   ]
-  const widths = segments.map(({ text }) => widthOf(text))
-  const starts = widths.map((_, index) => sum(widths.slice(0, index)))
-  const width = sum(widths)
-  const place = (index: number) => ({ start: starts[index] ?? 0, size: widths[index] ?? 0 })
-  const paths = segments.map(({ color }, index) => {
-    const { start, size } = place(index)
-    return html`<path fill="${color}" d="M${start} 0h${size}v${HEIGHT}H${start}z"/>`
-  })
-  const texts = segments.map(({ text }, index) => {
-    const { start, size } = place(index)
-    return html`<text x="${start + size / 2}" y="14">${text}</text>`
+  let width = 0
+  const drawn = segments.map(({ text, color }) => {
+    const [start, size] = [width, Math.ceil(lineWidth(text) * FONT_SIZE) + 2 * MARGIN]
+    width += size
+    return {
+      path: html`<path fill="${color}" d="M${start} 0h${size}v${HEIGHT}H${start}z"/>`,
+      text: html`<text x="${start + size / 2}" y="14">${text}</text>`,
+    }
   })
   const title = checked ? `${versions}; ${checked.text}` : versions
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${title}</title><desc>Versions of the Agent2Agent protocol that this agent supports${checked ? ', and the tests that it passed' : ''}</desc><clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath><g clip-path="url(#badge)">${paths}</g><g fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600" text-anchor="middle">${texts}</g></svg>`
+  const tests = checked && ', and the tests that it passed'
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}"
+viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${title}</title>
+<desc>Versions of the Agent2Agent protocol that this agent supports${tests}</desc>
+<clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath>
+<g clip-path="url(#badge)">${drawn.map(({ path }) => path)}</g><g
+fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600"
+text-anchor="middle">${drawn.map(({ text }) => text)}</g></svg>`
 }
 
 const LABEL = 'A2A'
@@ -47,10 +51,7 @@ export const BADGE_COLORS = {
   unchecked: '#5b636b',
 } as const
 
-/**
- * Returns the part of a badge that shows what a check of the agent has shown, and how long ago; if the card that was checked is no
- * longer the one with the entity tag `etag`, that in place of the time.
- */
+/** Returns the part of a badge with the result of a check, and its age; or that `etag` is of a newer card. */
 export const checkedSegment = (receipt: Receipt | undefined, etag: string | undefined, now: number): Segment => {
   if (receipt === undefined) return { text: 'not tested', color: BADGE_COLORS.unchecked }
   const summary = summarizeReceipt(receipt)
@@ -58,10 +59,6 @@ export const checkedSegment = (receipt: Receipt | undefined, etag: string | unde
   const color = receipt.summary.failed === 0 ? BADGE_COLORS.passed : BADGE_COLORS.failed
   return { text: `${summary} ${describeAge(receipt.checked, now)}`, color }
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
-
-const widthOf = (text: string): number => Math.ceil(lineWidth(text) * FONT_SIZE) + 2 * MARGIN
 
 /** Returns each version of A2A that a card declares once, the newest first; then texts that are no versions. */
 export const declaredVersions = (interfaces: AgentCard['supportedInterfaces']): string[] => {

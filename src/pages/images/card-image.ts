@@ -3,9 +3,9 @@ import encodeQR from 'qr'
 import type { AgentCard } from '../../card/model/index.ts'
 import { declaredVersions } from './badge.ts'
 import { renderMonogram } from './monogram.ts'
-import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text.ts'
+import { FONTS, firstSentence, fitLine, isRightToLeft, lineWidth, toLine, wrapLine } from './text-layout.ts'
 
-/** What a business card shows. `url` is the page that its QR code opens. */
+/** The content of a business card. `url` is the page that its QR code opens. */
 export type BusinessCard = { id: string; card: AgentCard; url: string }
 
 const WIDTH = 640
@@ -13,13 +13,12 @@ const HEIGHT = 320
 const MARGIN = 28
 const INNER_WIDTH = WIDTH - 2 * MARGIN
 const QR_SIZE = 152
-/** Of the column beside the QR code. */
 const COLUMN_WIDTH = INNER_WIDTH - QR_SIZE - 24
 const MONOGRAM_SIZE = 64
 const CHIPS_TOP = 196
 const FOOTER_TOP = 272
 
-/** The colors of a business card by their class, in light and dark: those of the pages. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
+/** The colors of the pages, light and dark, by class. Text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). */
 export const CARD_COLORS = {
   surface: ['#ffffff', '#1d2024'],
   line: ['#dcd8ce', '#363b42'],
@@ -29,7 +28,7 @@ export const CARD_COLORS = {
   accent: ['#0b5c58', '#6cd3c8'],
 } as const
 
-/** The style sheet of business cards: the colors of dark mode. Those of light mode are attributes, for readers without style sheets. */
+/** The colors of dark mode. Those of light mode are attributes, for readers without style sheets. */
 export const CARD_STYLE = `@media(prefers-color-scheme:dark){${Object.entries(CARD_COLORS)
   .map(([name, [, dark]]) => `.${name}{fill:${dark}}`)
   .join('')}}`
@@ -46,7 +45,17 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
     names: card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id)),
     total: card.skills.length,
   }
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title><desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style><rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/><rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>${renderMonogram({ id, name }, { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN })}${renderHeader(name, organization, tagline, layout)}${renderQrCode(url, layout.place(WIDTH - MARGIN - QR_SIZE, QR_SIZE))}${renderSkills(skills, layout)}${renderFooter(url, card, layout)}</svg>`
+  const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
+  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"
+viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
+<desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style>
+<rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/>
+<rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>
+${renderMonogram({ id, name }, monogram)}
+${renderHeader(name, organization, tagline, layout)}
+${renderQrCode(url, layout.place(WIDTH - MARGIN - QR_SIZE, QR_SIZE))}
+${renderSkills(skills, layout)}
+${renderFooter(url, card, layout)}</svg>`
 }
 
 /** Characters of the text that screen readers get, in em as all widths. */
@@ -59,27 +68,16 @@ const describe = (tagline: string, skills: Skills, url: string): string => {
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
 
-/** Where things are on a card, mirrored or not. */
-type Layout = {
-  isMirrored: boolean
-  /** Returns the left edge of something of this width that begins at `x` on a card that is not mirrored. */
-  place: (x: number, width: number) => number
-}
+/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
+type Layout = { isMirrored: boolean; place: (x: number, width: number) => number }
 
 const createLayout = (isMirrored: boolean): Layout => ({
   isMirrored,
   place: (x, width) => (isMirrored ? WIDTH - x - width : x),
 })
 
-/** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line, from the box's top. */
-type TextBlock = {
-  x: number
-  y: number
-  width: number
-  height: number
-  baseline: number
-  lineHeight: number
-  fontSize: number
+/** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line. */
+type TextBlock = Record<'x' | 'y' | 'width' | 'height' | 'baseline' | 'lineHeight' | 'fontSize', number> & {
   color: keyof typeof CARD_COLORS
   weight?: number
   /** By default that of the text. */
@@ -93,16 +91,17 @@ const renderText = (lines: readonly string[], block: TextBlock, { isMirrored, pl
   const direction = block.direction ?? (isRightToLeft(lines.join(' ')) ? 'rtl' : 'ltr')
   const isAtRight = isMirrored === (block.side !== 'end')
   const anchor = (direction === 'rtl') === isAtRight ? 'start' : 'end'
-  return html`<svg x="${place(x, width)}" y="${y}" width="${width}" height="${height}" direction="${direction}" text-anchor="${anchor}" font-size="${fontSize}" font-weight="${weight}" ${fill(color)}>${lines.map(
+  const texts = lines.map(
     (line, index) => html`<text x="${isAtRight ? width : 0}" y="${baseline + index * lineHeight}">${line}</text>`,
-  )}</svg>`
+  )
+  return html`<svg x="${place(x, width)}" y="${y}" width="${width}" height="${height}" direction="${direction}"
+text-anchor="${anchor}" font-size="${fontSize}" font-weight="${weight}" ${fill(color)}>${texts}</svg>`
 }
 
 const NAME = { fontSize: 24, weight: 600, lineHeight: 29, baseline: 26, color: 'text' } as const
 const ORGANIZATION = { fontSize: 14, height: 24, lineHeight: 21, baseline: 15, color: 'muted' } as const
 const TAGLINE = { fontSize: 15, height: 82, lineHeight: 21, baseline: 28, color: 'text' } as const
 
-/** Renders the name and the organization beside the monogram, and the tagline below it. */
 const renderHeader = (name: string, organization: string, tagline: string, layout: Layout) => {
   const x = MARGIN + MONOGRAM_SIZE + 16
   const width = COLUMN_WIDTH - MONOGRAM_SIZE - 16
@@ -123,12 +122,14 @@ const renderHeader = (name: string, organization: string, tagline: string, layou
 /** Longer URLs get the lowest level of error correction: on a screen, large modules matter more. */
 const MAX_CORRECTED_LENGTH = 100
 
-/** Renders a URL as a QR code, dark on white with the margin that ISO/IEC 18004 requires: not all readers know inverted codes. */
+/** Renders a URL as a QR code, dark on white with the margin of ISO/IEC 18004: not all readers know inverted codes. */
 const renderQrCode = (url: string, x: number) => {
   const ecc = url.length > MAX_CORRECTED_LENGTH ? 'low' : 'medium'
   const rows = encodeQR(url, 'raw', { ecc, border: 4 })
   const size = rows.length
-  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}"><rect width="${size}" height="${size}" rx="2.5" fill="#fff"/><path shape-rendering="crispEdges" d="${toPath(rows)}"/></svg>`
+  return html`<svg x="${x}" y="${MARGIN}" width="${QR_SIZE}" height="${QR_SIZE}" viewBox="0 0 ${size} ${size}">
+<rect width="${size}" height="${size}" rx="2.5" fill="#fff"/>
+<path shape-rendering="crispEdges" d="${toPath(rows)}"/></svg>`
 }
 
 /** Draws each run of dark modules in a row as one rectangle. */
@@ -148,21 +149,22 @@ const CHIP = { fontSize: 13, height: 26, padding: 12, gap: 8, rows: 2, maxWidth:
 /** More than fit, however short their names are. */
 const MAX_CHIPS = 40
 
-/** The names of the first skills, and the number of all. */
 type Skills = { names: readonly string[]; total: number }
 
-/** Renders the names of skills in two rows, and how many more there are. */
 const renderSkills = (skills: Skills, { place }: Layout) => {
   const chips = arrangeChips(skills)
   const isOneRow = chips.at(-1)?.row === 0
   const top = CHIPS_TOP + (isOneRow ? (CHIP.height + CHIP.gap) / 2 : 0)
-  return chips.map(
-    ({ label, x, row, width }) =>
-      html`<g text-anchor="middle" font-size="${CHIP.fontSize}" direction="${isRightToLeft(label) ? 'rtl' : 'ltr'}"><svg x="${place(MARGIN + x, width)}" y="${top + row * (CHIP.height + CHIP.gap)}" width="${width}" height="${CHIP.height}"><rect width="${width}" height="${CHIP.height}" rx="${CHIP.height / 2}" ${fill('chip')}/><text x="${width / 2}" y="17.5" ${fill('text')}>${label}</text></svg></g>`,
-  )
+  return chips.map(({ label, x, row, width }) => {
+    const y = top + row * (CHIP.height + CHIP.gap)
+    const direction = isRightToLeft(label) ? 'rtl' : 'ltr'
+    return html`<g text-anchor="middle" font-size="${CHIP.fontSize}" direction="${direction}">
+<svg x="${place(MARGIN + x, width)}" y="${y}" width="${width}" height="${CHIP.height}">
+<rect width="${width}" height="${CHIP.height}" rx="${CHIP.height / 2}" ${fill('chip')}/>
+<text x="${width / 2}" y="17.5" ${fill('text')}>${label}</text></svg></g>`
+  })
 }
 
-/** A label in a row, `x` from where the rows begin. */
 type Chip = { label: string; x: number; row: number; width: number }
 
 /** Arranges skills in rows. The last chip counts those that do not fit. */
@@ -193,13 +195,14 @@ const nextChip = (text: string, last: Chip | undefined): Chip | undefined => {
 const FOOTER = { y: FOOTER_TOP, height: 36, fontSize: 13, lineHeight: 20, baseline: 27, direction: 'ltr' } as const
 const MAX_VERSIONS_WIDTH = 16
 
-/** Renders the address of the agent, and the versions of A2A that its card declares. */
 const renderFooter = (url: string, { supportedInterfaces }: AgentCard, layout: Layout) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')), MAX_VERSIONS_WIDTH)
   const label = versions && `A2A ${versions}`
   const labelWidth = Math.ceil(lineWidth(label) * FOOTER.fontSize)
   const width = INNER_WIDTH - labelWidth - 16
   const address = fitLine(url.replace(/^https?:\/\//, ''), width / FOOTER.fontSize)
-  const labelBlock = { ...FOOTER, x: WIDTH - MARGIN - labelWidth, width: labelWidth, weight: 600, side: 'end' } as const
-  return html`<rect x="${MARGIN}" y="${FOOTER_TOP}" width="${INNER_WIDTH}" height="1" ${fill('line')}/>${renderText([address], { ...FOOTER, x: MARGIN, width, color: 'muted' }, layout)}${renderText([label], { ...labelBlock, color: 'accent' }, layout)}`
+  const start = { ...FOOTER, x: MARGIN, width, color: 'muted' } as const
+  const end = { ...FOOTER, x: WIDTH - MARGIN - labelWidth, width: labelWidth, color: 'accent' } as const
+  return html`<rect x="${MARGIN}" y="${FOOTER_TOP}" width="${INNER_WIDTH}" height="1" ${fill('line')}/>
+${renderText([address], start, layout)}${renderText([label], { ...end, weight: 600, side: 'end' }, layout)}`
 }

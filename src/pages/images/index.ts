@@ -9,7 +9,7 @@ import {
   type RequestContext,
   strongEtag,
 } from '../../http/index.ts'
-import { type CachedDocument, readDocument, readReceipt } from '../../registry/edge/index.ts'
+import { readDocument, readReceipt } from '../../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { countPage } from '../layout/index.ts'
@@ -25,43 +25,30 @@ export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
     return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
   })
 
-/**
- * `GET /agents/{id}/badge.svg`: the versions of A2A that the card of an agent declares, for READMEs; with `?show=receipt`, also what its
- * newest check has shown.
- */
+/** `GET /agents/{id}/badge.svg`: the versions of A2A of an agent; with `?show=receipt`, also its newest check. */
 export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
   respondWithPicture(id, { request, env, ctx }, async card => {
     if (new URL(request.url).searchParams.get('show') !== 'receipt') return renderBadge(card)
     const stored = await readReceipt(id, env, ctx)
-    const etag = stored ? await readCardEtag(id, { request, env, ctx }) : undefined
-    return renderBadge(card, checkedSegment(stored?.receipt, etag, Date.now()))
+    // Checks are about this card, even if the caller gets another. That of an internal agent is not at the edge.
+    const name = 'agent-card.json'
+    const checked = stored && ((await readDocument(id, name, env, ctx)) ?? (await getRegistry(env).document(id, name)))
+    return renderBadge(card, checkedSegment(stored?.receipt, checked?.etag, Date.now()))
   })
 
-/** Reads the entity tag of the card that checks are about, also where the caller gets an extended card. That of an internal agent is not at the edge. */
-const readCardEtag = async (id: string, { env, ctx }: RequestContext): Promise<string | undefined> =>
-  ((await readDocument(id, 'agent-card.json', env, ctx)) ?? (await getRegistry(env).document(id, 'agent-card.json')))
-    ?.etag
-
-/** Answers with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
+/** Responds with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
 const respondWithPicture = async (
   id: string,
   context: RequestContext,
   render: (card: AgentCard) => ReturnType<typeof renderBadge> | Promise<string>,
 ): Promise<Response> => {
-  await countPage(context.request, context.env)
+  const { request, env } = context
+  await countPage(request, env)
   const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
   if (!document) throw agentNotFound(id)
+  const { source } = document
   const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))
-  return pictureResponse(String(await render(card)), document, context)
-}
-
-/** Returns the response with a picture, or 304, cached as the card that it shows. */
-const pictureResponse = async (
-  svg: string,
-  { source }: CachedDocument,
-  { request, env }: RequestContext,
-): Promise<Response> => {
-  const body = new TextEncoder().encode(svg)
+  const body = new TextEncoder().encode(String(await render(card)))
   const etag = await strongEtag(body)
   const headers = {
     ...CORS_HEADERS,
@@ -72,15 +59,12 @@ const pictureResponse = async (
     Vary: 'Authorization',
     ...(source && isStale(source) && staleHeaders(source)),
   }
-  return matchesIfNoneMatch(request.headers.get('If-None-Match'), etag)
-    ? new Response(null, { status: 304, headers })
-    : new Response(body, {
-        headers: {
-          ...headers,
-          'Content-Type': 'image/svg+xml',
-          'Content-Security-Policy': await contentSecurityPolicy(),
-        },
-      })
+  if (matchesIfNoneMatch(request.headers.get('If-None-Match'), etag))
+    return new Response(null, { status: 304, headers })
+  const policy = await contentSecurityPolicy()
+  return new Response(body, {
+    headers: { ...headers, 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': policy },
+  })
 }
 
 /** The browser that opens a picture as a page runs and loads nothing, whatever the card says. */

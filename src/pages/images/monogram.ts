@@ -1,10 +1,9 @@
 import { html } from 'hono/html'
-import { FONTS, graphemes, lineWidth, toLine } from './text.ts'
+import { FONTS, graphemes, lineWidth, toLine } from './text-layout.ts'
 
-/** What the picture of an agent is made of. */
 type Subject = { id: string; name: string }
 
-/** What stands for an agent without an icon: initials, in white on a color. */
+/** The replacement for the icon of an agent: initials, in white on a color. */
 export type Monogram = { initials: string; color: string }
 
 /** White text has a contrast of at least 4.5 on each (WCAG 2.2, 1.4.3). */
@@ -19,26 +18,15 @@ export const monogramOf = ({ id, name }: Subject): Monogram => ({
   color: MONOGRAM_COLORS[hash(id) % MONOGRAM_COLORS.length] ?? MONOGRAM_COLORS[0],
 })
 
-/** Whether initials are visible, and fit. In em. */
 const isDrawable = (initials: string): boolean => initials !== '' && lineWidth(initials) <= 2.1
 
 /** Only letters with upper and lower case make two initials: letters of other scripts may join, or be words. */
 const initialsOf = (name: string): string => {
   const words = name.split(/[\s_-]+/u)
-  const initials = words.flatMap(word => firstLetter(word) ?? [])
-  const [first = firstSymbol(name), ...others] = initials
+  const initials = words.flatMap(word => graphemes(word).find(grapheme => /^[\p{L}\p{Nd}]/u.test(grapheme)) ?? [])
+  const [first = graphemes(name)[0] ?? '', ...others] = initials
   const second = others.find(hasCase)
   return (hasCase(first) && second ? [first, second] : [first]).map(toCapital).join('')
-}
-
-const firstLetter = (word: string): string | undefined => {
-  for (const grapheme of graphemes(word)) if (/^[\p{L}\p{Nd}]/u.test(grapheme)) return grapheme
-  return undefined
-}
-
-const firstSymbol = (name: string): string => {
-  for (const grapheme of graphemes(name)) return grapheme
-  return ''
 }
 
 const hasCase = (letter: string): boolean => /^(?:\p{Lu}|\p{Ll}|\p{Lt})/u.test(letter)
@@ -46,19 +34,22 @@ const hasCase = (letter: string): boolean => /^(?:\p{Lu}|\p{Ll}|\p{Lt})/u.test(l
 /** Letters whose capital is two stay as they are, such as ß. */
 const toCapital = (letter: string): string => {
   const capital = letter.toUpperCase()
-  return [...graphemes(capital)].length === 1 ? capital : letter
+  return graphemes(capital).length === 1 ? capital : letter
 }
 
-/** FNV-1a, of 32 bits. */
+/** Returns the FNV-1a hash of 32 bits. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (const character of text) value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 0x01000193)
   return value >>> 0
 }
 
-/** Renders the monogram of an agent as SVG, for a page or another picture. Its text is the agent's name already, so it has no label. */
+/** Renders the monogram of an agent as SVG. The agent's name is beside it, so it has no label. */
 export const renderMonogram = (agent: Subject, { size, x = 0, y = 0 }: { size: number; x?: number; y?: number }) => {
   const { initials, color } = monogramOf(agent)
-  const fontSize = [...graphemes(initials)].length > 1 ? 25 : 30
-  return html`<svg xmlns="http://www.w3.org/2000/svg" x="${x}" y="${y}" width="${size}" height="${size}" viewBox="0 0 64 64" aria-hidden="true" font-family="${FONTS}"><rect width="64" height="64" rx="15" fill="${color}"/><text x="32" y="${32 + Math.round(fontSize * 0.36)}" font-size="${fontSize}" font-weight="600" fill="#fff" text-anchor="middle">${initials}</text></svg>`
+  const fontSize = graphemes(initials).length > 1 ? 25 : 30
+  return html`<svg xmlns="http://www.w3.org/2000/svg" x="${x}" y="${y}" width="${size}" height="${size}"
+viewBox="0 0 64 64" aria-hidden="true" font-family="${FONTS}"><rect width="64" height="64" rx="15"
+fill="${color}"/><text x="32" y="${32 + Math.round(fontSize * 0.36)}" font-size="${fontSize}" font-weight="600"
+fill="#fff" text-anchor="middle">${initials}</text></svg>`
 }

@@ -6,20 +6,16 @@ import { parseUrl } from '../../http/shared.ts'
 /** Cuts a text that is longer than `length`, in UTF-16 code units, between characters. */
 export const shorten = (text: string, length: number): string => {
   if (text.length <= length) return text
-  return `${text
-    .slice(0, length)
-    .replace(/[\ud800-\udbff]$/, '')
-    .toWellFormed()}…`
+  const cut = text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
+  return `${cut.toWellFormed()}…`
 }
 
 /** Escapes characters that are invisible, or that reorder others, as JSON does. Line breaks and tabs stay. */
-export const escapeInvisible = (text: string): string =>
-  text.replace(
-    /[^\P{C}\n\t]|[\u2028\u2029]/gu,
-    character => escapeUnit(character, 0) + (character.length > 1 ? escapeUnit(character, 1) : ''),
-  )
+export const escapeInvisible = (text: string): string => text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, escapeCharacter)
 
-const escapeUnit = (text: string, index: number): string => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`
+/** Escapes the UTF-16 code units of a character as JSON does. */
+export const escapeCharacter = (character: string): string =>
+  character.replace(/[\s\S]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
 export const webUrl = (text: string | undefined): string | undefined => {

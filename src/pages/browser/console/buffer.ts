@@ -1,7 +1,5 @@
-/**
- * The part of Node.js's `Buffer` with which the SDK's client converts bytes to base64 and back: browsers have none. Import it before
- * the SDK.
- */
+// The part of Node.js's `Buffer` that the SDK needs for base64: browsers have none. Import it before the SDK.
+
 class Bytes extends Uint8Array {
   override toString(encoding?: string): string {
     return encoding === 'base64' ? toBase64(this) : super.toString()
@@ -22,7 +20,7 @@ export const toBase64 = (bytes: Uint8Array): string => {
 /** Wraps bytes in what the SDK takes for Node.js's `Buffer`. */
 export const toBuffer = (bytes: ArrayLike<number>): Uint8Array => new Bytes(bytes)
 
-/** ProtoJSON is in either alphabet of base64; `atob` knows one. Text that is no base64 is no bytes. */
+/** Reads base64 in either alphabet, as ProtoJSON allows; `atob` knows one. Any other text has no bytes. */
 const fromBase64 = (text: string): Bytes => {
   try {
     return Bytes.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), character => character.charCodeAt(0))
@@ -31,10 +29,9 @@ const fromBase64 = (text: string): Bytes => {
   }
 }
 
-Object.defineProperty(globalThis, 'Buffer', {
-  value: {
-    from: (source: string | ArrayLike<number>): Uint8Array =>
-      typeof source === 'string' ? fromBase64(source) : toBuffer(source),
-    isBuffer: (value: unknown): boolean => value instanceof Bytes,
+Object.assign(globalThis, {
+  Buffer: {
+    from: (source: string | ArrayLike<number>) => (typeof source === 'string' ? fromBase64(source) : toBuffer(source)),
+    isBuffer: (value: unknown) => value instanceof Bytes,
   },
 })

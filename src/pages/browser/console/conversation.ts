@@ -2,24 +2,18 @@ import type { Artifact, Message, Part, Task } from '@a2a-js/sdk'
 import { shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
 import type { CallEvent } from './agent.ts'
-import { PartBudget, PartList } from './parts.ts'
+import { type Budget, PartList, renderRest } from './part-list.ts'
 
-/** The turns, messages of one task and artifacts of one task that are shown. */
-const MAX_TURNS = 50
 const MAX_MESSAGES = 100
 const MAX_ARTIFACTS = 100
 
+/** The bytes or characters that all parts of one turn may take together. */
+const MAX_TURN_LENGTH = 32 * 1024 * 1024
+
 /** The states of a task by their numbers, as the SDK has them, in words. */
 const STATES = [
-  'unknown',
-  'submitted',
-  'working',
-  'completed',
-  'failed',
-  'canceled',
-  'input required',
-  'rejected',
-  'authentication required',
+  ...(['unknown', 'submitted', 'working', 'completed', 'failed'] as const),
+  ...(['canceled', 'input required', 'rejected', 'authentication required'] as const),
 ] as const
 type StateName = (typeof STATES)[number]
 
@@ -30,54 +24,32 @@ const ROLE_AGENT = 2
 /** Where a conversation is: what the next message can continue. */
 export type Progress = { taskId: string; contextId: string; state: StateName | undefined; hasEnded: boolean }
 
-/** All turns of the conversation on the page. */
-export class Conversation {
-  readonly element = element('div', {
-    role: 'log',
-    'aria-label': 'Conversation',
-    'aria-live': 'off',
-    class: 'console-log',
-  })
-  readonly #turns: Turn[] = []
-
-  /** Adds a message of the person, whose answer follows. */
-  addTurn(parts: readonly Part[]): Turn {
-    const turn = new Turn(parts)
-    this.#turns.push(turn)
-    this.element.append(turn.element)
-    if (this.#turns.length > MAX_TURNS) {
-      this.#turns.shift()?.element.remove()
-      this.element.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
-    }
-    return turn
-  }
-
-  clear(): void {
-    this.#turns.length = 0
-    this.element.replaceChildren()
-  }
-}
-
 /** A message and what the agent answers. */
 export class Turn {
-  readonly element = element('article', { class: 'console-turn' })
-  readonly #answer = element('div', { class: 'console-answer', hidden: '' })
-  readonly #badge = element('span', { class: 'badge' })
-  readonly #ids = element('span', { class: 'muted console-ids' })
+  readonly #budget: Budget = { left: MAX_TURN_LENGTH }
+  readonly #badge = element('span.badge')
+  readonly #ids = element('span.muted.console-ids')
   readonly #messages = element('div')
-  readonly #artifacts = new Map<string, ShownArtifact>()
+  readonly #answer = element(
+    'div.console-answer',
+    { hidden: '' },
+    element('h3', 'Agent'),
+    element('p', this.#badge, ' ', this.#ids),
+    this.#messages,
+  )
+  readonly element: HTMLElement
+  readonly #artifacts = new Map<string, ReturnType<typeof showArtifact>>()
   readonly #seenMessages = new Set<string>()
-  readonly #budget = new PartBudget()
   #isFull = false
   progress: Progress | undefined
 
   constructor(parts: readonly Part[]) {
-    const message = new PartList(this.#budget, parts)
-    this.element.append(
-      element('div', { class: 'console-question' }, element('h3', {}, 'You'), message.element),
+    const question = new PartList(this.#budget, parts).element
+    this.element = element(
+      'article.console-turn',
+      element('div.console-question', element('h3', 'You'), question),
       this.#answer,
     )
-    this.#answer.append(element('h3', {}, 'Agent'), element('p', {}, this.#badge, ' ', this.#ids), this.#messages)
   }
 
   /** Shows an event of the answer. */
@@ -97,8 +69,8 @@ export class Turn {
       if (!this.progress) this.#setProgress(taskId, contextId, STATE_UNKNOWN)
       if (!artifact) return
       const shown = this.#artifact(artifact)
-      if (!append) shown?.replace([])
-      shown?.append(artifact.parts)
+      if (append) shown?.append(artifact.parts)
+      else shown?.replace(artifact.parts)
     }
   }
 
@@ -120,65 +92,55 @@ export class Turn {
 
   #showMessage({ messageId, parts }: Message): void {
     if (messageId !== '' && this.#seenMessages.has(messageId)) return
-    if (this.#messages.childElementCount >= MAX_MESSAGES) {
-      this.#markFull()
-      return
-    }
     this.#seenMessages.add(messageId)
-    this.#messages.append(new PartList(this.#budget, parts).element)
+    if (this.#messages.childElementCount >= MAX_MESSAGES) this.#markFull()
+    else this.#messages.append(new PartList(this.#budget, parts).element)
   }
 
-  #artifact(artifact: Artifact): ShownArtifact | undefined {
+  #artifact(artifact: Artifact): ReturnType<typeof showArtifact> | undefined {
     const known = this.#artifacts.get(artifact.artifactId)
     if (known) return known
     if (this.#artifacts.size >= MAX_ARTIFACTS) {
       this.#markFull()
       return undefined
     }
-    const shown = new ShownArtifact(artifact, this.#budget)
+    const shown = showArtifact(artifact, this.#budget)
     this.#artifacts.set(artifact.artifactId, shown)
     this.#answer.append(shown.element)
     return shown
   }
 
   #markFull(): void {
-    if (!this.#isFull)
-      this.#answer.append(element('p', { class: 'message warn' }, 'There is more than this page shows.'))
+    if (!this.#isFull) this.#answer.append(renderRest())
     this.#isFull = true
   }
 }
 
-/** An artifact of a task, which may arrive in pieces. */
-class ShownArtifact {
-  readonly element = element('section', { class: 'console-artifact' })
-  readonly #budget: PartBudget
-  #parts: PartList
+/** Shows an artifact of a task, which may arrive in pieces. */
+const showArtifact = ({ name, description, artifactId }: Artifact, budget: Budget) => {
+  let shown = new PartList(budget)
   /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
-  #replacedWith: string | undefined
-
-  constructor({ name, description, artifactId }: Artifact, budget: PartBudget) {
-    this.#budget = budget
-    this.#parts = new PartList(budget)
-    this.element.append(
-      element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
-      ...(description ? [element('p', { class: 'muted', dir: 'auto' }, shorten(description, 2000))] : []),
-      this.#parts.element,
-    )
-  }
-
-  append(parts: readonly Part[]): void {
-    this.#replacedWith = undefined
-    this.#parts.append(parts)
-  }
-
-  replace(parts: readonly Part[]): void {
-    const summary = JSON.stringify(
-      parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content)),
-    )
-    if (summary === this.#replacedWith) return
-    this.#parts.remove()
-    this.#parts = new PartList(this.#budget, parts)
-    this.element.append(this.#parts.element)
-    this.#replacedWith = summary
+  let replacedWith: string | undefined
+  const section = element(
+    'section.console-artifact',
+    element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
+    description !== '' && element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
+    shown.element,
+  )
+  return {
+    element: section,
+    append: (parts: readonly Part[]): void => {
+      replacedWith = undefined
+      shown.append(parts)
+    },
+    replace: (parts: readonly Part[]): void => {
+      const lengths = parts.map(({ content }) => (content?.$case === 'raw' ? content.value.length : content))
+      const summary = JSON.stringify(lengths)
+      if (summary === replacedWith) return
+      shown.remove()
+      shown = new PartList(budget, parts)
+      section.append(shown.element)
+      replacedWith = summary
+    },
   }
 }

@@ -1,89 +1,72 @@
-import { escapeInvisible, shorten } from '../../text/index.ts'
+import { parseJson } from '../../../json/index.ts'
+import { escapeInvisible, plural, shorten } from '../../text/index.ts'
 import { element } from '../elements/index.ts'
+import { rawText } from './controls.ts'
 import type { Exchange } from './recorder.ts'
 
-/** The exchanges that are shown. Older ones are removed. */
 const MAX_EXCHANGES = 20
 
-/** The characters of a request that are shown. */
 const MAX_REQUEST_LENGTH = 64 * 1024
 
-/** The time between two changes of the page while a stream arrives. */
+/** The time between two changes of the page: a stream can change very often, and a long text is slow to lay out. */
 const DRAW_INTERVAL_MS = 100
-
-/** The raw exchange on the page: requests and responses as they were sent. */
-export class ExchangeView {
-  readonly element = element('div', { class: 'console-exchanges' })
-  readonly #note = element(
-    'p',
-    { class: 'muted' },
-    'Requests and responses appear here as they are sent, the newest first. Credentials are hidden.',
-  )
-  readonly #shown = new Map<Exchange, Shown>()
-  readonly #changed = new Set<Exchange>()
-  #number = 0
-
-  constructor() {
-    this.element.append(this.#note)
-  }
-
-  /** Shows an exchange, or what changed of it, after a moment: a stream can change very often, and a long text takes long to lay out. */
-  update(exchange: Exchange): void {
-    if (this.#changed.size === 0) setTimeout(() => this.#draw(), DRAW_INTERVAL_MS)
-    this.#changed.add(exchange)
-  }
-
-  #draw(): void {
-    for (const exchange of this.#changed) {
-      const shown = this.#shown.get(exchange) ?? this.#add(exchange)
-      shown.draw(exchange)
-    }
-    this.#changed.clear()
-  }
-
-  #add(exchange: Exchange): Shown {
-    this.#number += 1
-    const shown = createShown(exchange, this.#number)
-    for (const older of this.#shown.values()) older.element.open = false
-    this.#shown.set(exchange, shown)
-    this.#note.after(shown.element)
-    const [oldest] = this.#shown
-    if (oldest && this.#shown.size > MAX_EXCHANGES) {
-      oldest[1].element.remove()
-      this.#shown.delete(oldest[0])
-      this.#note.textContent = `The last ${MAX_EXCHANGES} exchanges, the newest first. Credentials are hidden.`
-    }
-    return shown
-  }
-}
 
 type Shown = { element: HTMLDetailsElement; draw: (exchange: Exchange) => void }
 
-const createShown = (exchange: Exchange, number: number): Shown => {
-  const title = element('summary', {})
-  const request = rawText(`Request ${number}`)
-  const response = rawText(`Response ${number}`)
-  request.textContent = escapeInvisible(
-    [
-      `${exchange.method} ${exchange.url}`,
-      ...headerLines(exchange.requestHeaders),
-      '',
-      shorten(indent(exchange.requestBody), MAX_REQUEST_LENGTH),
-    ].join('\n'),
-  )
-  const details = element('details', { open: '', class: 'console-exchange' }, title, request, response)
-  const path = new URL(exchange.url).pathname
+/** Creates the raw exchange on the page: requests and responses as they were sent. */
+export const createExchangeView = () => {
+  const note = element('p.muted', 'Requests and responses appear here, the newest first. Credentials are hidden.')
+  const shown = new Map<Exchange, Shown>()
+  const changed = new Set<Exchange>()
+  let number = 0
+  const add = (exchange: Exchange): Shown => {
+    number += 1
+    const added = createShown(exchange, number)
+    for (const older of shown.values()) older.element.open = false
+    shown.set(exchange, added)
+    note.after(added.element)
+    const [oldest] = shown
+    if (oldest && shown.size > MAX_EXCHANGES) {
+      oldest[1].element.remove()
+      shown.delete(oldest[0])
+      note.textContent = `The last ${MAX_EXCHANGES} exchanges, the newest first. Credentials are hidden.`
+    }
+    return added
+  }
+  const draw = (): void => {
+    for (const exchange of changed) (shown.get(exchange) ?? add(exchange)).draw(exchange)
+    changed.clear()
+  }
   return {
-    element: details,
-    draw: current => {
-      title.textContent = `${number}. ${current.method} ${shorten(path, 100)} – ${current.status ?? current.failure ?? 'waiting'}`
-      response.textContent = escapeInvisible(responseText(current))
+    element: element('div.console-exchanges', note),
+    /** Shows an exchange, or what changed of it, after a moment. */
+    update: (exchange: Exchange): void => {
+      if (changed.size === 0) setTimeout(draw, DRAW_INTERVAL_MS)
+      changed.add(exchange)
     },
   }
 }
 
-const rawText = (label: string): HTMLPreElement =>
-  element('pre', { tabindex: '0', role: 'group', 'aria-label': label, class: 'console-raw', dir: 'ltr' })
+const createShown = (exchange: Exchange, number: number): Shown => {
+  const { method, url, requestHeaders, requestBody } = exchange
+  const lines = [
+    `${method} ${url}`,
+    ...headerLines(requestHeaders),
+    '',
+    shorten(indent(requestBody), MAX_REQUEST_LENGTH),
+  ]
+  const title = element('summary')
+  const request = rawText(`Request ${number}`, escapeInvisible(lines.join('\n')))
+  const response = rawText(`Response ${number}`)
+  const path = shorten(new URL(url).pathname, 100)
+  return {
+    element: element('details.console-exchange', { open: '' }, title, request, response),
+    draw: current => {
+      title.textContent = `${number}. ${method} ${path} – ${current.status ?? current.failure ?? 'waiting'}`
+      response.textContent = escapeInvisible(responseText(current))
+    },
+  }
+}
 
 const headerLines = (headers: Exchange['requestHeaders']): string[] =>
   headers.map(([name, value]) => `${name}: ${value}`)
@@ -93,16 +76,13 @@ const responseText = ({ status, failure, responseHeaders, head, tail, omitted, e
   return [
     ...(status === undefined ? [] : [`HTTP ${status}`, ...headerLines(responseHeaders), '']),
     body + (omitted > 0 ? `\n\n[${omitted} characters are left out]\n\n` : '') + tail,
-    ...(events > 0 ? [`[${events} ${events === 1 ? 'event' : 'events'}${isOpen ? ' so far' : ''}]`] : []),
+    ...(events > 0 ? [`[${plural(events, 'event')}${isOpen ? ' so far' : ''}]`] : []),
     ...(failure === undefined ? [] : [`[${failure}]`]),
   ].join('\n')
 }
 
 /** Indents JSON for reading; other text stays as it is. */
 const indent = (text: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
+  const parsed = parseJson(text)
+  return 'value' in parsed ? JSON.stringify(parsed.value, null, 2) : text
 }

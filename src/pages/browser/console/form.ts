@@ -1,242 +1,249 @@
 import type { Part } from '@a2a-js/sdk'
-import type { AgentCard, AgentSkill } from '../../../card/model/index.ts'
+import type { AgentCard, AgentSkill, CallTarget } from '../../../card/model/index.ts'
+import { parseUrl } from '../../../http/shared.ts'
 import { shorten } from '../../text/index.ts'
-import { element } from '../elements/index.ts'
-import { callableEndpoints, createPart, type Draft, type Endpoint } from './agent.ts'
+import {
+  type Attributes,
+  button,
+  details,
+  element,
+  field,
+  hint,
+  options,
+  PLAIN_INPUT,
+  replaceContent,
+} from '../elements/index.ts'
+import { callableEndpoints, type Draft } from './agent.ts'
 import { toBuffer } from './buffer.ts'
-import { button, checkbox, field, options } from './dom.ts'
+import type { Credentials } from './recorder.ts'
 import type { Fix } from './refusal.ts'
 
-/** What a card offers can be much; the form offers so many skills, modes and examples of it. */
+/** The most skills, modes, examples, and headers or origins of a card that the form offers. */
 const MAX_SKILLS = 200
 const MAX_MODES = 24
 const MAX_EXAMPLES = 4
+const MAX_HEADERS = 20
 
 /** A file is part of the message, in memory. Hosts and agents accept less. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024
 
-/** What the form tells the console. */
-type FormEvents = { onSubmit: (action: 'send' | 'stream') => void }
+const BINARY_TYPE = 'application/octet-stream'
 
-/** The message that a person writes, and how it is sent. */
-export class MessageForm {
-  readonly element: HTMLFormElement
-  readonly #text = element('textarea', { rows: '3', dir: 'auto' })
-  readonly #data = element('textarea', { rows: '3', dir: 'ltr', spellcheck: 'false' })
-  readonly #dataDetails: HTMLDetailsElement
-  readonly #file = element('input', { type: 'file' })
-  readonly #skill = element('select')
-  readonly #examples = element('p', { class: 'console-examples' })
-  readonly #binding = element('select')
-  readonly #version = element('select')
-  readonly #modes = element('div', { class: 'console-modes' })
-  readonly #otherModes = element('input', {
-    type: 'text',
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: 'image/png, text/*',
-  })
-  readonly #poll: HTMLInputElement
-  readonly #sending: HTMLDetailsElement
-  readonly #buttons: HTMLButtonElement[]
-  #skills: readonly AgentSkill[] = []
-  #endpoints: readonly Endpoint[] = []
+const checkbox = (label: string, attributes: Attributes = {}): [HTMLElement, HTMLInputElement] => {
+  const input = element('input', { type: 'checkbox', ...attributes })
+  return [element('label.console-check', input, element('span', { dir: 'auto' }, label)), input]
+}
 
-  constructor(card: AgentCard, { onSubmit }: FormEvents) {
-    const [pollLabel, poll] = checkbox('Return at once, then ask for the task until it ends')
-    this.#poll = poll
-    const send = element('button', { type: 'submit', class: 'primary' }, 'Send')
-    const stream = button('Send and stream', () => onSubmit('stream'))
-    this.#buttons = [send, stream]
-    this.#dataDetails = element('details', {}, element('summary', {}, 'Add JSON data'), field('JSON data', this.#data))
-    this.#sending = element(
-      'details',
-      {},
-      element('summary', {}, 'How it is sent'),
-      element(
-        'div',
-        { class: 'console-grid' },
-        field('Skill', this.#skill),
-        field('Binding', this.#binding),
-        field('Protocol version', this.#version),
-      ),
+/** Creates the form of a message and of how it is sent. `hostUrl` is where this host forwards calls. */
+export const createMessageForm = (
+  card: AgentCard,
+  hostUrl: string | undefined,
+  onSubmit: (action: 'send' | 'stream') => void,
+) => {
+  const text = element('textarea', { rows: '3', dir: 'auto' })
+  const data = element('textarea', { rows: '3', dir: 'ltr', spellcheck: 'false' })
+  const dataDetails = details('Add JSON data', field('JSON data', data))
+  const file = element('input', { type: 'file' })
+  const skill = element('select')
+  const examples = element('p.console-examples')
+  const binding = element('select')
+  const version = element('select')
+  const modes = element('div.console-modes')
+  const otherModes = element('input', { type: 'text', placeholder: 'image/png, text/*', ...PLAIN_INPUT })
+  const [pollLabel, poll] = checkbox('Return at once, then ask for the task until it ends')
+  const [viaHostLabel, viaHost] = checkbox('Send through this host, which checks the call against the card')
+  const buttons = [
+    button('Send', undefined, { type: 'submit', class: 'primary' }),
+    button('Send and stream', () => onSubmit('stream')),
+  ]
+  const form = element(
+    'form.console-form',
+    { novalidate: '' },
+    field('Message', text, 'Ctrl+Enter sends it.'),
+    examples,
+    dataDetails,
+    field('File', file),
+    details(
+      'How it is sent',
+      element('div.console-grid', field('Skill', skill), field('Binding', binding), field('Protocol version', version)),
       element(
         'fieldset',
-        {},
-        element('legend', {}, 'Accepted output modes'),
-        element('p', { class: 'muted console-hint' }, 'Without any, the agent chooses.'),
-        this.#modes,
-        field('Other modes', this.#otherModes),
+        element('legend', 'Accepted output modes'),
+        hint('Without any, the agent chooses.'),
+        modes,
+        field('Other modes', otherModes),
       ),
       pollLabel,
+      hostUrl !== undefined && viaHostLabel,
+    ),
+    element('p.console-actions', buttons),
+  )
+  let skills: readonly AgentSkill[] = []
+  let endpoints: readonly CallTarget[] = []
+  const modeBoxes = () => [...modes.querySelectorAll('input')]
+
+  const showExamples = (): void => {
+    const chosen = skills.filter(({ id }) => skill.value === '' || id === skill.value)
+    const texts = [...new Set(chosen.flatMap(each => each.examples ?? []))].slice(0, MAX_EXAMPLES)
+    const fill = (example: string) => () => {
+      text.value = example
+      text.focus()
+    }
+    const fillers = texts.map(example =>
+      button(shorten(example, 60), fill(example), { class: 'console-small', dir: 'auto' }),
     )
-    this.element = element(
-      'form',
-      { class: 'console-form', novalidate: '' },
-      field('Message', this.#text, 'Ctrl+Enter sends it.'),
-      this.#examples,
-      this.#dataDetails,
-      field('File', this.#file),
-      this.#sending,
-      element('p', { class: 'console-actions' }, send, stream),
-    )
-    this.element.addEventListener('submit', event => {
-      event.preventDefault()
-      onSubmit('send')
-    })
-    this.#text.addEventListener('keydown', event => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.element.requestSubmit()
-    })
-    for (const control of [this.#text, this.#data, this.#file])
-      control.addEventListener('input', () => control.setCustomValidity(''))
-    this.#skill.addEventListener('change', () => this.#showExamples())
-    this.#binding.addEventListener('change', () => this.#showVersions())
-    this.setCard(card)
+    replaceContent(examples, texts.length > 0 && ['Examples: ', ...fillers])
+  }
+
+  const showVersions = (chosen = version.value): void => {
+    const offered = endpoints.filter(each => each.binding === binding.value)
+    const versions = [...new Set<string>(offered.map(each => each.version))]
+    replaceContent(version, options(versions.map(each => [each, `A2A ${each}`])))
+    if (versions.includes(chosen)) version.value = chosen
   }
 
   /** Offers what a card declares. */
-  setCard(card: AgentCard): void {
-    this.#skills = card.skills.slice(0, MAX_SKILLS)
-    this.#skill.replaceChildren(
-      ...options([['', 'Any skill'], ...this.#skills.map(({ id, name }) => [id, shorten(name, 100)] as const)]),
-    )
-    this.#showExamples()
-    this.#endpoints = callableEndpoints(card)
-    const bindings = [...new Set(this.#endpoints.map(({ binding }) => binding))]
-    this.#binding.replaceChildren(
-      ...options(bindings.map(binding => [binding, binding === 'JSONRPC' ? 'JSON-RPC' : binding] as const)),
-    )
-    this.#showVersions()
-    const modes = new Set([card.defaultOutputModes, ...this.#skills.map(({ outputModes }) => outputModes ?? [])].flat())
-    this.#modes.replaceChildren(
-      ...[...modes].slice(0, MAX_MODES).map(value => checkbox(shorten(value, 100), { value })[0]),
-    )
+  const setCard = (card: AgentCard): void => {
+    skills = card.skills.slice(0, MAX_SKILLS)
+    const names = skills.map(({ id, name }) => [id, shorten(name, 100)] as const)
+    replaceContent(skill, options([['', 'Any skill'], ...names]))
+    showExamples()
+    endpoints = callableEndpoints(card)
+    const bindings = [...new Set(endpoints.map(each => each.binding))]
+    replaceContent(binding, options(bindings.map(each => [each, each === 'JSONRPC' ? 'JSON-RPC' : each])))
+    showVersions()
+    const offered = new Set([card.defaultOutputModes, ...skills.map(({ outputModes }) => outputModes ?? [])].flat())
+    const boxes = [...offered].slice(0, MAX_MODES).map(value => checkbox(shorten(value, 100), { value })[0])
+    replaceContent(modes, boxes)
   }
 
-  /** The endpoint that is chosen. Undefined if the card has none that a browser can call. */
-  get endpoint(): Endpoint | undefined {
-    return this.#endpoints.find(
-      ({ binding, version }) => binding === this.#binding.value && version === this.#version.value,
-    )
-  }
-
-  /** Whether a sent message returns before its task ends. */
-  get returnsAtOnce(): boolean {
-    return this.#poll.checked
-  }
-
-  /** Reads the message. Undefined if it is not complete: then the field that is wrong says so. */
-  async read(): Promise<Omit<Draft, 'taskId' | 'contextId'> | undefined> {
-    const parts: Part[] = []
-    if (this.#text.value.trim() !== '') parts.push(createPart({ $case: 'text', value: this.#text.value }, 'text/plain'))
-    if (this.#data.value.trim() !== '') {
-      const data = parseJson(this.#data.value)
-      if ('error' in data) return this.#refuse(this.#data, `This is not JSON: ${data.error}`)
-      parts.push(createPart({ $case: 'data', value: data.value }, 'application/json'))
-    }
-    const [file] = this.#file.files ?? []
-    if (file && file.size > MAX_FILE_BYTES)
-      return this.#refuse(this.#file, 'The file is larger than 8 MiB, which is as much as this page sends.')
-    if (file) {
-      const value = toBuffer(new Uint8Array(await file.arrayBuffer()))
-      parts.push(createPart({ $case: 'raw', value }, file.type || 'application/octet-stream', file.name))
-    }
-    if (parts.length === 0) return this.#refuse(this.#text, 'Write a message, or add data or a file.')
-    const checked = [...this.#modes.querySelectorAll('input')].filter(input => input.checked).map(({ value }) => value)
-    const other = this.#otherModes.value
-      .split(',')
-      .map(mode => mode.trim())
-      .filter(Boolean)
-    return {
-      parts,
-      ...(this.#skill.value !== '' && { skillId: this.#skill.value }),
-      acceptedOutputModes: [...new Set([...checked, ...other])],
-      returnImmediately: this.#poll.checked,
-    }
-  }
-
-  /** Empties the fields of the message, which was sent. */
-  clearMessage(): void {
-    this.#text.value = ''
-    this.#data.value = ''
-    this.#file.value = ''
-  }
-
-  /** Changes the form as a fix says. */
-  apply(fix: Fix): void {
-    if (fix.kind === 'accept') {
-      this.#otherModes.value = ''
-      for (const input of this.#modes.querySelectorAll('input')) input.checked = fix.modes.includes(input.value)
-      const offered = [...this.#modes.querySelectorAll('input')].map(({ value }) => value)
-      this.#otherModes.value = fix.modes.filter(mode => !offered.includes(mode)).join(', ')
-    } else if (fix.kind === 'drop-input') {
-      const [file] = this.#file.files ?? []
-      if (file && fix.mediaTypes.includes(file.type || 'application/octet-stream')) this.#file.value = ''
-      if (fix.mediaTypes.includes('application/json')) this.#data.value = ''
-      if (fix.mediaTypes.includes('text/plain')) this.#text.value = ''
-    } else if (fix.kind === 'use-version') {
-      const endpoint = this.#endpoints.find(({ version }) => version === fix.version)
-      if (endpoint) this.#binding.value = endpoint.binding
-      this.#showVersions()
-      this.#version.value = fix.version
-    }
-  }
-
-  /** Adds a choice of how messages are sent. */
-  addOption(option: HTMLElement): void {
-    this.#sending.append(option)
-  }
-
-  /** Makes the next message answer the agent's question, or not. */
-  setReplying(isReplying: boolean): void {
-    const [label] = this.#text.labels ?? []
-    if (label) label.textContent = isReplying ? 'Your reply' : 'Message'
-  }
-
-  setBusy(isBusy: boolean): void {
-    for (const each of this.#buttons) each.disabled = isBusy
-  }
-
-  focus(): void {
-    this.#text.focus()
-  }
-
-  #refuse(control: HTMLTextAreaElement | HTMLInputElement, message: string): undefined {
-    if (control === this.#data) this.#dataDetails.open = true
+  const refuse = (control: HTMLTextAreaElement | HTMLInputElement, message: string): undefined => {
     control.setCustomValidity(message)
     control.reportValidity()
     return undefined
   }
 
-  #showExamples(): void {
-    const chosen = this.#skills.filter(({ id }) => this.#skill.value === '' || id === this.#skill.value)
-    const examples = [...new Set(chosen.flatMap(({ examples: list }) => list ?? []))].slice(0, MAX_EXAMPLES)
-    const fill = (example: string) => () => {
-      this.#text.value = example
-      this.#text.focus()
+  /** Reads the message. Undefined if it is not complete: then the invalid field shows why. */
+  const read = async (): Promise<Omit<Draft, 'taskId' | 'contextId'> | undefined> => {
+    const parts: Part[] = []
+    const add = (content: NonNullable<Part['content']>, mediaType: string, filename = ''): void =>
+      void parts.push({ content, mediaType, filename, metadata: undefined })
+    if (text.value.trim() !== '') add({ $case: 'text', value: text.value }, 'text/plain')
+    try {
+      if (data.value.trim() !== '') add({ $case: 'data', value: JSON.parse(data.value) }, 'application/json')
+    } catch (error) {
+      dataDetails.open = true
+      return refuse(data, `This is not JSON: ${error instanceof Error ? error.message : ''}`)
     }
-    const buttons = examples.map(example =>
-      button(shorten(example, 60), fill(example), { class: 'console-small', dir: 'auto' }),
-    )
-    this.#examples.replaceChildren(...(examples.length > 0 ? ['Examples: ', ...buttons] : []))
+    const [chosen] = file.files ?? []
+    if (chosen && chosen.size > MAX_FILE_BYTES)
+      return refuse(file, 'The file is larger than 8 MiB, which is as much as this page sends.')
+    if (chosen) {
+      const value = toBuffer(new Uint8Array(await chosen.arrayBuffer()))
+      add({ $case: 'raw', value }, chosen.type || BINARY_TYPE, chosen.name)
+    }
+    if (parts.length === 0) return refuse(text, 'Write a message, or add data or a file.')
+    const checked = modeBoxes().filter(box => box.checked)
+    const others = otherModes.value.split(',').map(mode => mode.trim())
+    return {
+      parts,
+      ...(skill.value !== '' && { skillId: skill.value }),
+      acceptedOutputModes: [...new Set([...checked.map(({ value }) => value), ...others.filter(mode => mode !== '')])],
+      returnImmediately: poll.checked,
+    }
   }
 
-  #showVersions(): void {
-    const versions = this.#endpoints
-      .filter(({ binding }) => binding === this.#binding.value)
-      .map(({ version }) => version)
-    const chosen = this.#version.value
-    this.#version.replaceChildren(
-      ...options([...new Set(versions)].map(version => [version, `A2A ${version}`] as const)),
-    )
-    if (versions.some(version => version === chosen)) this.#version.value = chosen
+  /** Changes the form as a fix requires. */
+  const apply = (fix: Fix): void => {
+    if (fix.kind === 'send-through-host') viaHost.checked = true
+    else if (fix.kind === 'accept') {
+      for (const box of modeBoxes()) box.checked = fix.modes.includes(box.value)
+      const offered = modeBoxes().map(({ value }) => value)
+      otherModes.value = fix.modes.filter(mode => !offered.includes(mode)).join(', ')
+    } else if (fix.kind === 'drop-input') {
+      const [chosen] = file.files ?? []
+      if (chosen && fix.mediaTypes.includes(chosen.type || BINARY_TYPE)) file.value = ''
+      if (fix.mediaTypes.includes('application/json')) data.value = ''
+      if (fix.mediaTypes.includes('text/plain')) text.value = ''
+    } else if (fix.kind === 'use-version') {
+      const endpoint = endpoints.find(each => each.version === fix.version)
+      if (endpoint) binding.value = endpoint.binding
+      showVersions(fix.version)
+    }
+  }
+
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    onSubmit('send')
+  })
+  text.addEventListener('keydown', event => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
+  })
+  for (const control of [text, data, file]) control.addEventListener('input', () => control.setCustomValidity(''))
+  skill.addEventListener('change', showExamples)
+  binding.addEventListener('change', () => showVersions())
+  setCard(card)
+  return {
+    ...{ element: form, setCard, read, apply },
+    /** Returns the endpoint that is chosen. Undefined if the card has none that a browser can call. */
+    endpoint: (): CallTarget | undefined => {
+      const endpoint = endpoints.find(each => each.binding === binding.value && each.version === version.value)
+      return endpoint && hostUrl !== undefined && viaHost.checked ? { ...endpoint, url: hostUrl, tenant: '' } : endpoint
+    },
+    /** Checks whether this host could forward calls that go to the agent now. */
+    canUseHost: () => hostUrl !== undefined && !viaHost.checked,
+    clearMessage: (): void => {
+      for (const control of [text, data, file]) control.value = ''
+    },
+    /** Makes the next message answer the agent's question, or not. */
+    setReplying: (isReplying: boolean): void => {
+      const [label] = text.labels ?? []
+      if (label) label.textContent = isReplying ? 'Your reply' : 'Message'
+    },
+    setBusy: (isBusy: boolean): void => {
+      for (const each of buttons) each.disabled = isBusy
+    },
+    focus: () => text.focus(),
   }
 }
 
-const parseJson = (text: string): { value: unknown } | { error: string } => {
-  try {
-    return { value: JSON.parse(text) }
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : '' }
+/** Creates the fields for a token. Only the page's memory has it: the field has no name, and no form contains it. */
+export const createCredentialFields = (card: AgentCard, hostOrigins: readonly string[]) => {
+  const token = element('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
+  const names = ['Authorization', ...apiKeyHeaders(card)]
+  const header = element('select', options(names.map((name, index) => [name, index === 0 ? `${name}: Bearer` : name])))
+  const origins = new Set(callableEndpoints(card).map(({ url }) => parseUrl(url)?.origin ?? ''))
+  const others = [...origins].filter(origin => !hostOrigins.includes(origin)).slice(0, MAX_HEADERS)
+  const receivers =
+    others.length === 0
+      ? 'this host'
+      : `${others.join(' or ')}, the agent's own address, unless calls go through this host. Tokens that this host ` +
+        'issued never go there. Its ADMIN_TOKEN looks like any other: do not enter it here'
+  const explanation = `It is only in this page's memory, and gone when you leave. Each call sends it to ${receivers}.`
+  return {
+    element: element(
+      'fieldset.console-token',
+      element('legend', 'Authentication'),
+      field('Token', token, explanation),
+      names.length > 1 && field('Send as', header),
+    ),
+    read: (): Credentials => {
+      // Other characters cannot stand in a header. A token is often copied with the scheme before it.
+      const text = token.value.replace(/^\s*bearer\s+/i, '').replace(/[^\x21-\x7e]/g, '')
+      const prefix = header.value === 'Authorization' ? 'Bearer ' : ''
+      return text === '' ? undefined : { header: header.value, prefix, token: text }
+    },
+    focus: (): void => {
+      token.focus()
+      token.select()
+    },
   }
+}
+
+/** Returns the headers in which a card takes API keys, except those that a page must not set or that calls need. */
+const apiKeyHeaders = ({ securitySchemes = {} }: AgentCard): string[] => {
+  const names = Object.values(securitySchemes)
+    .map(({ apiKeySecurityScheme: scheme }) => (scheme?.location === 'header' ? scheme.name : ''))
+    .filter(name => /^[\w-]{1,100}$/.test(name) && !/^(?:authorization|content-type|accept|a2a-|x-a2a-)/i.test(name))
+  return [...new Set(names)].slice(0, MAX_HEADERS)
 }

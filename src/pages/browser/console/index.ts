@@ -1,26 +1,25 @@
 import type { AgentCard } from '../../../card/model/index.ts'
-import { element } from '../elements/index.ts'
+import { button, element } from '../elements/index.ts'
 import {
-  Agent,
+  type Agent,
   type CallEvent,
   type CallOptions,
   callableEndpoints,
+  connectAgent,
   type Draft,
-  type Endpoint,
   readSkills,
 } from './agent.ts'
-import { Controls, needsPerson } from './controls.ts'
-import { Conversation, type Turn } from './conversation.ts'
-import { CredentialFields } from './credentials.ts'
-import { button, checkbox } from './dom.ts'
-import { ExchangeView } from './exchange-view.ts'
-import { MessageForm } from './form.ts'
-import { renderJson } from './parts.ts'
+import { createControls, needsPerson, renderRefusal } from './controls.ts'
+import { Turn } from './conversation.ts'
+import { createExchangeView } from './exchange-view.ts'
+import { createCredentialFields, createMessageForm } from './form.ts'
+import { renderJson } from './part-list.ts'
 import { createRecorder, type Exchange } from './recorder.ts'
 import { explainRefusal, type Fix } from './refusal.ts'
-import { renderRefusal } from './refusal-panel.ts'
 
 const CANCEL_TIMEOUT_MS = 60_000
+
+const MAX_TURNS = 50
 
 /** Opens the console in its section of a card page. */
 export const openConsole = async (section: HTMLElement): Promise<void> => {
@@ -29,85 +28,65 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
   const response = await fetch(`${path}/.well-known/agent-card.json?dialect=1.0`, { credentials: 'omit' })
   if (!response.ok) throw new Error(`The card could not be read: ${response.status}.`)
   const card: AgentCard = await response.json()
-  const isElsewhere = callableEndpoints(card).some(
-    ({ url }) => ![location.origin, origin].includes(new URL(url).origin),
-  )
-  const console = new Console(card, {
-    hostOrigin: origin,
-    hostUrl: route === 'direct' || (route === 'gateway' && isElsewhere) ? `${location.origin}${path}/a2a` : undefined,
-  })
+  const hostOrigins = [location.origin, origin]
+  const isElsewhere = callableEndpoints(card).some(({ url }) => !hostOrigins.includes(new URL(url).origin))
+  const isForwarded = route === 'direct' || (route === 'gateway' && isElsewhere)
+  const console = new Console(card, hostOrigins, isForwarded ? `${location.origin}${path}/a2a` : undefined)
   section.replaceChildren(...[section.querySelector('h2')].filter(each => each !== null), console.element)
   console.focus()
 }
 
-/** What the console knows of the host. */
-type HostFacts = {
-  /** The origin of this host, which may be another one than the page's. It receives tokens of this host, so no card may name it. */
-  hostOrigin: string
-  /** The endpoint at which this host forwards calls to an agent whose card names an address of another origin. */
-  hostUrl: string | undefined
-}
+type Action = (agent: Agent, options: CallOptions) => Promise<void>
 
-/** A call, by what it yields. */
-type Call = (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent>
+/** Why something at the agent failed, and its last exchange. */
+type Failure = { error: unknown; exchange: Exchange | undefined }
 
 /** Something that is done at the agent, and can be done again if it is refused. */
 type Attempt = { draft?: Draft; retry: (fix?: Fix) => Promise<void> }
 
 const WAITING = 'Waiting for the agent …'
 
-/** A place to try an agent. */
+const NO_ENDPOINT =
+  'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A 1.0 or 0.3.'
+
 class Console {
-  readonly element = element('div', { class: 'console' })
-  readonly #status = element('p', { role: 'status', class: 'console-status' })
-  readonly #conversation = new Conversation()
-  readonly #exchanges = new ExchangeView()
+  readonly element: HTMLElement
+  readonly #status = element('p.console-status', { role: 'status' })
+  readonly #log = element('div.console-log', { role: 'log', 'aria-label': 'Conversation', 'aria-live': 'off' })
+  readonly #exchanges = createExchangeView()
   readonly #refusal = element('div', { tabindex: '-1' })
   readonly #extended = element('div')
-  readonly #form: MessageForm
-  readonly #credentials: CredentialFields
-  readonly #hostOrigins: readonly string[]
-  readonly #viaHost: HTMLInputElement
-  readonly #controls = new Controls({
+  readonly #form: ReturnType<typeof createMessageForm>
+  readonly #credentials: ReturnType<typeof createCredentialFields>
+  readonly #controls = createControls({
     onStop: () => this.#abort?.abort(),
     onCancel: () => void this.#cancelTask(),
     onFollow: () => void this.#followTask(),
     onReset: () => this.#startConversation(),
   })
-  readonly #readExtended = button('Read the extended card', () => void this.#readExtendedCard())
-  readonly #hostUrl: string | undefined
-  #card: AgentCard
+  readonly #card: AgentCard
+  /** The origins of this host, which receive its tokens, so no card may name them. */
+  readonly #hostOrigins: readonly string[]
   #abort: AbortController | undefined
   #turn: Turn | undefined
   #extensions: string[] = []
 
-  constructor(card: AgentCard, { hostOrigin, hostUrl }: HostFacts) {
+  constructor(card: AgentCard, hostOrigins: readonly string[], hostUrl: string | undefined) {
     this.#card = card
-    this.#hostUrl = hostUrl
-    this.#form = new MessageForm(card, { onSubmit: action => void this.#submit(action) })
-    this.#hostOrigins = [location.origin, hostOrigin]
-    this.#credentials = new CredentialFields(card, this.#hostOrigins)
-    const [viaHostLabel, viaHost] = checkbox('Send through this host, which checks the call against the card')
-    this.#viaHost = viaHost
+    this.#hostOrigins = hostOrigins
+    this.#form = createMessageForm(card, hostUrl, action => void this.#submit(action))
+    this.#credentials = createCredentialFields(card, hostOrigins)
     this.#form.element.prepend(this.#controls.continuationField)
-    const hasEndpoint = this.#form.endpoint !== undefined
+    const hasEndpoint = this.#form.endpoint() !== undefined
     this.#form.element.hidden = !hasEndpoint
-    if (card.capabilities?.extendedAgentCard) this.#credentials.element.append(this.#readExtended)
-    if (hostUrl !== undefined) this.#form.addOption(viaHostLabel)
-    this.element.append(
+    if (card.capabilities?.extendedAgentCard)
+      this.#credentials.element.append(button('Read the extended card', () => void this.#readExtendedCard()))
+    this.element = element(
+      'div.console',
       element(
-        'div',
-        { class: 'console-main' },
-        ...(hasEndpoint
-          ? []
-          : [
-              element(
-                'p',
-                { class: 'message warn' },
-                'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A 1.0 or 0.3.',
-              ),
-            ]),
-        this.#conversation.element,
+        'div.console-main',
+        !hasEndpoint && element('p.message.warn', NO_ENDPOINT),
+        this.#log,
         this.#refusal,
         this.#status,
         this.#controls.element,
@@ -116,31 +95,24 @@ class Console {
         this.#extended,
       ),
       element(
-        'section',
-        { class: 'console-raw-pane', 'aria-label': 'Raw exchange' },
-        element('h3', {}, 'Raw exchange'),
+        'section.console-raw-pane',
+        { 'aria-label': 'Raw exchange' },
+        element('h3', 'Raw exchange'),
         this.#exchanges.element,
       ),
     )
+    this.#showProgress()
   }
 
   focus(): void {
     this.#form.focus()
   }
 
-  get #endpoint(): Endpoint | undefined {
-    const endpoint = this.#form.endpoint
-    return endpoint && this.#viaHost.checked && this.#hostUrl !== undefined
-      ? { ...endpoint, url: this.#hostUrl, tenant: '' }
-      : endpoint
-  }
-
-  /** Sends what the form has. */
   async #submit(action: 'send' | 'stream'): Promise<void> {
     if (this.#abort) return
     const message = await this.#form.read()
     if (!message) return
-    const { continuation } = this.#controls
+    const continuation = this.#controls.readContinuation()
     if (continuation === 'new') this.#startConversation()
     const before = this.#turn
     const draft: Draft = {
@@ -148,8 +120,7 @@ class Console {
       contextId: before?.progress?.contextId ?? '',
       taskId: continuation === 'task' ? (before?.progress?.taskId ?? '') : '',
     }
-    const turn = this.#conversation.addTurn(draft.parts)
-    this.#turn = turn
+    const turn = this.#addTurn(draft.parts)
     const isAnswered = await this.#call(turn, {
       call: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
       draft,
@@ -166,8 +137,22 @@ class Console {
       await this.#followTask('poll')
   }
 
+  #addTurn(parts: Draft['parts']): Turn {
+    const turn = new Turn(parts)
+    this.#turn = turn
+    this.#log.append(turn.element)
+    if (this.#log.childElementCount > MAX_TURNS) {
+      this.#log.firstChild?.remove()
+      this.#log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
+    }
+    return turn
+  }
+
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
-  #call(turn: Turn, { call, ...attempt }: Attempt & { call: Call }): Promise<boolean> {
+  #call(
+    turn: Turn,
+    { call, ...attempt }: Attempt & { call: (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent> },
+  ): Promise<boolean> {
     return this.#perform(attempt, async (agent, options) => {
       for await (const event of call(agent, options)) {
         const state = turn.progress?.state
@@ -179,45 +164,44 @@ class Console {
   }
 
   /** Does something at the agent while the form waits. Returns whether it succeeded; a refusal is explained. */
-  async #perform(attempt: Attempt, action: (agent: Agent, options: CallOptions) => Promise<void>): Promise<boolean> {
-    const endpoint = this.#endpoint
-    if (!endpoint) return false
-    const abort = new AbortController()
-    this.#abort = abort
+  async #perform(attempt: Attempt, action: Action): Promise<boolean> {
+    if (!this.#form.endpoint()) return false
+    this.#abort = new AbortController()
+    const { signal } = this.#abort
     this.#refusal.replaceChildren()
     this.#form.setBusy(true)
     this.#announce(WAITING)
     this.#showProgress()
-    const { fetchImpl, lastExchange } = this.#record()
-    let failure: { error: unknown } | undefined
-    try {
-      const agent = await Agent.connect(this.#card, endpoint, fetchImpl)
-      await action(agent, { signal: abort.signal, extensions: this.#extensions })
-    } catch (error) {
-      failure = { error }
-    }
+    const failure = await this.#connect(signal, action)
     this.#abort = undefined
     this.#form.setBusy(false)
     if (!failure && this.#status.textContent === WAITING) this.#announce('The agent answered.')
     this.#showProgress()
-    if (abort.signal.aborted) this.#announce('Stopped. The agent may still be at work.')
-    else if (failure) this.#explain(failure.error, lastExchange(), attempt)
+    if (signal.aborted) this.#announce('Stopped. The agent may still be at work.')
+    else if (failure) this.#explain(failure, attempt)
     else if (this.#turn?.progress && needsPerson(this.#turn.progress)) this.#form.focus()
     return failure === undefined
   }
 
-  /** Creates a `fetch` for one call, whose exchanges are shown. */
-  #record(): { fetchImpl: typeof fetch; lastExchange: () => Exchange | undefined } {
-    let last: Exchange | undefined
+  /** Does something at the agent, whose exchanges are shown. Returns why it failed. */
+  async #connect(signal: AbortSignal, action: Action): Promise<Failure | undefined> {
+    const endpoint = this.#form.endpoint()
+    if (!endpoint) return undefined
+    let exchange: Exchange | undefined
     const fetchImpl = createRecorder({
       credentials: () => this.#credentials.read(),
       hostOrigins: this.#hostOrigins,
-      onChange: exchange => {
-        last = exchange
-        this.#exchanges.update(exchange)
+      onChange: changed => {
+        exchange = changed
+        this.#exchanges.update(changed)
       },
     })
-    return { fetchImpl, lastExchange: () => last }
+    try {
+      await action(await connectAgent(this.#card, endpoint, fetchImpl), { signal, extensions: this.#extensions })
+      return undefined
+    } catch (error) {
+      return { error, exchange }
+    }
   }
 
   /** Shows what becomes of the task: in a stream if the agent has streams. */
@@ -234,18 +218,14 @@ class Console {
   /** Cancels the task while its events may still arrive, which show the same. */
   async #cancelTask(): Promise<void> {
     const turn = this.#turn
-    const endpoint = this.#endpoint
-    if (!turn?.progress || !endpoint) return
+    if (!turn?.progress) return
+    const { taskId } = turn.progress
     this.#controls.setCancelling(true)
-    const { fetchImpl, lastExchange } = this.#record()
-    try {
-      const agent = await Agent.connect(this.#card, endpoint, fetchImpl)
-      const options = { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), extensions: this.#extensions }
-      turn.apply(await agent.cancel(turn.progress.taskId, options))
-      this.#announce(`The task is ${turn.progress.state}.`)
-    } catch (error) {
-      this.#explain(error, lastExchange(), { retry: () => this.#cancelTask() })
-    }
+    const failure = await this.#connect(AbortSignal.timeout(CANCEL_TIMEOUT_MS), async (agent, options) => {
+      turn.apply(await agent.cancel(taskId, options))
+      this.#announce(`The task is ${turn.progress?.state}.`)
+    })
+    if (failure) this.#explain(failure, { retry: () => this.#cancelTask() })
     this.#controls.setCancelling(false)
     this.#showProgress()
   }
@@ -253,7 +233,7 @@ class Console {
   async #readExtendedCard(): Promise<void> {
     if (this.#abort) return
     await this.#perform({ retry: () => this.#readExtendedCard() }, async (agent, options) => {
-      const card = await agent.extendedCard(options)
+      const card = await agent.readExtendedCard(options)
       const heading = element('h3', { tabindex: '-1' }, 'Extended card')
       this.#extended.replaceChildren(heading, renderJson(card))
       const skills = readSkills(card)
@@ -266,7 +246,7 @@ class Console {
   #startConversation(): void {
     this.#abort?.abort()
     this.#turn = undefined
-    this.#conversation.clear()
+    this.#log.replaceChildren()
     this.#refusal.replaceChildren()
     this.#announce('A new conversation.')
     this.#showProgress()
@@ -277,7 +257,6 @@ class Console {
     if (this.#status.textContent !== text) this.#status.textContent = text
   }
 
-  /** Offers what can be done next. */
   #showProgress(): void {
     const progress = this.#turn?.progress
     const isCalling = this.#abort !== undefined
@@ -289,14 +268,9 @@ class Console {
       this.#announce('The agent needs you to authenticate: enter a token, then reply.')
   }
 
-  #explain(error: unknown, exchange: Exchange | undefined, { draft, retry }: Attempt): void {
-    const refusal = explainRefusal({
-      card: this.#card,
-      draft,
-      exchange,
-      error,
-      canUseHost: this.#hostUrl !== undefined && !this.#viaHost.checked,
-    })
+  #explain(failure: Failure, { draft, retry }: Attempt): void {
+    const canUseHost = this.#form.canUseHost()
+    const refusal = explainRefusal({ card: this.#card, draft, canUseHost, ...failure })
     // The refusal announces itself.
     this.#announce('')
     this.#refusal.replaceChildren(renderRefusal(refusal, fix => void this.#applyFix(fix, retry)))
@@ -308,7 +282,6 @@ class Console {
     if (fix.kind === 'enter-token') return this.#credentials.focus()
     if (fix.kind === 'new-conversation') return this.#startConversation()
     if (fix.kind === 'announce') this.#extensions = [...new Set([...this.#extensions, ...fix.extensions])]
-    if (fix.kind === 'send-through-host') this.#viaHost.checked = true
     this.#form.apply(fix)
     await retry(fix)
   }

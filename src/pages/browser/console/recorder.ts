@@ -2,8 +2,8 @@
 const HEAD_LENGTH = 64 * 1024
 const TAIL_LENGTH = 16 * 1024
 
-/** A body that is no stream is read whole, so it ends here. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+/** A body that is no stream is read whole, up to this size. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024
 
 /** A stream that never pauses is read with pauses, in which the page draws, and the person can stop it. */
 const MAX_BUSY_MS = 30
@@ -22,14 +22,13 @@ export type Exchange = {
   tail: string
   /** The characters between head and tail, which are not kept. */
   omitted: number
-  /** The events of a stream. */
   events: number
   /** Why there is no response, or no whole one. */
   failure?: string
   isOpen: boolean
 }
 
-/** What authenticates calls: a header, and the origins that may receive it. Undefined for none. */
+/** The credentials of all calls. Undefined for none. */
 export type Credentials = { header: string; prefix: string; token: string } | undefined
 
 /** The credentials of a call may not go where the call goes. */
@@ -46,15 +45,14 @@ const checkReceiver = (token: string, { origin, pathname }: URL, hostOrigins: re
   const isHost = hostOrigins.includes(origin)
   if (!isHost && HOST_TOKEN.test(token))
     throw new CredentialsWithheld(
-      'It is a token of this host, and this call goes to another one. The other host could misuse it.',
+      'It is a token of this host, and this call goes to another one, which could misuse it.',
     )
   if (isHost && !CALL_PATH.test(pathname))
     throw new CredentialsWithheld(
-      'The card names an address of this host that takes no calls. With a token, the call could change something on this host.',
+      'The card names an address of this host that takes no calls: with a token, the call could change something.',
     )
 }
 
-/** What a recorder needs to know. */
 type RecorderOptions = {
   credentials: () => Credentials
   /** The origins that receive tokens of this host. */
@@ -71,29 +69,26 @@ export const createRecorder =
     const current = credentials()
     if (current) checkReceiver(current.token, url, hostOrigins)
     const hide = (text: string): string => (current ? text.replaceAll(current.token, HIDDEN) : text)
+    const hideAll = (headers: Headers) => [...headers].map(([name, value]) => [name, hide(value)] as const)
     const headers = new Headers(init.headers)
     if (current) headers.set(current.header, current.prefix + current.token)
     const exchange: Exchange = {
       method: init.method ?? 'GET',
       url: url.href,
-      requestHeaders: [...headers].map(([name, value]) => [name, hide(value)] as const),
+      requestHeaders: hideAll(headers),
       requestBody: typeof init.body === 'string' ? hide(init.body) : '',
       responseHeaders: [],
-      head: '',
-      tail: '',
-      omitted: 0,
-      events: 0,
-      isOpen: true,
+      ...{ head: '', tail: '', omitted: 0, events: 0, isOpen: true },
     }
-    const end = (failure?: string): void => {
+    const update = (changes: Partial<Exchange> = {}): void => {
       if (!exchange.isOpen) return
-      Object.assign(exchange, { isOpen: false }, failure !== undefined && { failure })
+      Object.assign(exchange, changes)
       onChange(exchange)
     }
-    init.signal?.addEventListener('abort', () => end('stopped'))
-    onChange(exchange)
+    init.signal?.addEventListener('abort', () => update({ isOpen: false, failure: 'stopped' }))
+    update()
     try {
-      // Cookies of this host are none of the agent's, and a redirect would take the call to an address that the card does not name.
+      // The agent gets no cookies of this host, and no redirect leads to an address that the card does not name.
       const response = await fetch(url, {
         ...init,
         headers,
@@ -102,51 +97,42 @@ export const createRecorder =
         redirect: 'error',
         referrerPolicy: 'no-referrer',
       })
-      exchange.status = `${response.status} ${response.statusText}`.trim()
-      exchange.responseHeaders = [...response.headers].map(([name, value]) => [name, hide(value)] as const)
-      onChange(exchange)
-      if (!response.body) {
-        end()
-        return response
-      }
+      const status = `${response.status} ${response.statusText}`.trim()
+      update({ status, responseHeaders: hideAll(response.headers), isOpen: response.body !== null })
+      if (!response.body) return response
       const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-      const body = response.body.pipeThrough(recordBody(exchange, { isStream, hide, onChange, end }))
-      return new Response(body, response)
+      return new Response(response.body.pipeThrough(recordBody(exchange, isStream, hide, update)), response)
     } catch (error) {
-      end(init.signal?.aborted ? 'stopped' : 'no response')
+      update({ isOpen: false, failure: init.signal?.aborted ? 'stopped' : 'no response' })
       throw error
     }
   }
 
-/** What the record of a body needs from that of its exchange. */
-type BodyRecord = {
-  isStream: boolean
-  hide: (text: string) => string
-  onChange: (exchange: Exchange) => void
-  end: (failure?: string) => void
-}
+type Update = (changes: Partial<Exchange>) => void
 
-const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyRecord) => {
+const recordBody = (exchange: Exchange, isStream: boolean, hide: (text: string) => string, update: Update) => {
   const decoder = new TextDecoder()
   let bytes = 0
   let lastPause = performance.now()
   const keep = (text: string): void => {
     const head = text.slice(0, Math.max(0, HEAD_LENGTH - exchange.head.length))
-    // A token can be in two chunks.
-    if (head !== '') exchange.head = hide(exchange.head + head)
     const rest = hide(exchange.tail + text.slice(head.length))
-    exchange.tail = rest.slice(-TAIL_LENGTH)
-    exchange.omitted += rest.length - exchange.tail.length
-    if (isStream) exchange.events += text.split('data:').length - 1
-    onChange(exchange)
+    const tail = rest.slice(-TAIL_LENGTH)
+    update({
+      // A token can be in two chunks.
+      ...(head !== '' && { head: hide(exchange.head + head) }),
+      tail,
+      omitted: exchange.omitted + rest.length - tail.length,
+      events: exchange.events + (isStream ? text.split('data:').length - 1 : 0),
+    })
   }
   return new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform: async (chunk, controller) => {
       bytes += chunk.length
-      if (!isStream && bytes > MAX_ANSWER_BYTES) {
-        end('larger than 16 MiB, which is as much as this page reads')
-        controller.error(new Error('The answer is larger than 16 MiB, which is as much as this page reads.'))
-        return
+      if (!isStream && bytes > MAX_BODY_BYTES) {
+        const failure = 'larger than 16 MiB, which is as much as this page reads'
+        update({ isOpen: false, failure })
+        return controller.error(new Error(`The response is ${failure}.`))
       }
       keep(decoder.decode(chunk, { stream: true }))
       controller.enqueue(chunk)
@@ -154,6 +140,6 @@ const recordBody = (exchange: Exchange, { isStream, hide, onChange, end }: BodyR
       await new Promise(resolve => setTimeout(resolve))
       lastPause = performance.now()
     },
-    flush: () => end(),
+    flush: () => update({ isOpen: false }),
   })
 }

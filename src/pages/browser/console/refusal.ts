@@ -1,32 +1,34 @@
 import type { AgentCard } from '../../../card/model/index.ts'
-import { intersects, parseMediaRange } from '../../../json/index.ts'
+import { intersects, isJsonObject, type JsonObject, parseJson, parseMediaRange } from '../../../json/index.ts'
 import type { Draft } from './agent.ts'
 import { CredentialsWithheld, type Exchange } from './recorder.ts'
 
-/** What the console does about a refused call. */
-export type Fix =
+/** A remedy for a refused call, and the label of its button. */
+export type Fix = { label: string } & (
   | { kind: 'try-again' | 'send-without-stream' | 'send-through-host' | 'enter-token' | 'new-conversation' }
   | { kind: 'accept'; modes: string[] }
   | { kind: 'drop-input'; mediaTypes: string[] }
   | { kind: 'announce'; extensions: string[] }
   | { kind: 'use-version'; version: '1.0' | '0.3' }
+)
+
+type Place = { pointer: string; line?: number; lines: string[] }
 
 /** Why a call was refused or failed, and what a person can do about it. */
 export type Refusal = {
   title: string
   message: string
   /** The place in the card that refuses the call. Without lines, the card does not have it. */
-  cause?: { pointer: string; line?: number; lines: string[] }
-  fixes: { label: string; fix: Fix }[]
+  cause?: Place
+  fixes: Fix[]
 }
 
-/** The call that was refused. */
 type RefusedCall = {
   card: AgentCard
   draft: Draft | undefined
   exchange: Exchange | undefined
   error: unknown
-  /** Whether this host can forward the call instead. */
+  /** Set if this host can forward the call instead. */
   canUseHost: boolean
 }
 
@@ -37,7 +39,7 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
     return {
       title: 'The token was not sent',
       message: error.message,
-      fixes: [...throughHost(call), { label: 'Enter another token', fix: { kind: 'enter-token' } }],
+      fixes: [...throughHost(call), { kind: 'enter-token', label: 'Enter another token' }],
     }
   const wireError = exchange && readWireError(exchange)
   if (wireError) return explainWireError(wireError, call)
@@ -52,168 +54,116 @@ export const explainRefusal = (call: RefusedCall): Refusal => {
 }
 
 /** An error of A2A, whatever the version and binding of the call. */
-type WireError = {
-  code?: number
-  message: string
-  reason: string
-  metadata: Record<string, unknown>
-  violations: { field: string; description: string }[]
-}
-
-type Members = Record<string, unknown>
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+type WireError = { code: number; message: string; reason: string; metadata: JsonObject; violations: string[] }
 
 /** Reads the error from a response: its body, or the last event of its stream. */
 const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
   const text = tail === '' ? head : tail
   const event = text.split('\n').findLast(line => line.startsWith('data:'))
-  const document = parse(text) ?? parse(event?.slice('data:'.length) ?? '')
-  if (!isObject(document)) return undefined
-  const error = isObject(document.error) ? document.error : document
-  if (typeof error.message !== 'string' || typeof error.code !== 'number') return undefined
-  const details = [error.data, error.details].flat().filter(isObject)
+  const document = [text, event?.slice('data:'.length) ?? ''].map(readJson).find(isJsonObject)
+  if (!document) return undefined
+  const error = isJsonObject(document.error) ? document.error : document
+  const { code, message } = error
+  if (typeof message !== 'string' || typeof code !== 'number') return undefined
+  const details = [error.data, error.details].flat().filter(isJsonObject)
   const info = details.find(detail => 'reason' in detail) ?? {}
-  const violations = details.flatMap(({ fieldViolations }) => fieldViolations).filter(isObject)
+  const violations = details.flatMap(({ fieldViolations }) => fieldViolations).filter(isJsonObject)
   return {
-    code: error.code,
-    message: error.message,
-    reason: String(info.reason ?? ''),
+    ...{ code, message, reason: String(info.reason ?? '') },
     // The metadata of 1.0 are members of `data` in 0.3.
-    metadata: isObject(info.metadata) ? info.metadata : info,
-    violations: violations.map(({ field, description }) => ({
-      field: String(field),
-      description: String(description),
-    })),
+    metadata: isJsonObject(info.metadata) ? info.metadata : info,
+    violations: violations.map(({ field, description }) => `${field}: ${description}`),
   }
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+const readJson = (text: string): unknown => {
+  const parsed = parseJson(text)
+  return 'value' in parsed ? parsed.value : undefined
 }
 
 const NEEDS_TOKEN = 'The call needs a token'
 
 const isUnauthorized = ({ status }: Exchange): boolean => /^40[13]/.test(status ?? '')
 
-const enterToken = { label: 'Enter a token', fix: { kind: 'enter-token' } } as const
-const tryAgain = { label: 'Try again', fix: { kind: 'try-again' } } as const
+const enterToken: Fix = { kind: 'enter-token', label: 'Enter a token' }
+const tryAgain: Fix = { kind: 'try-again', label: 'Try again' }
 
-const throughHost = ({ canUseHost }: RefusedCall) =>
-  canUseHost ? [{ label: 'Send it through this host', fix: { kind: 'send-through-host' } as const }] : []
+const throughHost = ({ canUseHost }: RefusedCall): Fix[] =>
+  canUseHost ? [{ kind: 'send-through-host', label: 'Send it through this host' }] : []
 
 const explainSilence = (call: RefusedCall): Refusal => {
   const { origin } = new URL(call.exchange?.url ?? location.href)
   if (origin === location.origin)
     return { title: 'No answer', message: 'The host could not be reached. Check the connection.', fixes: [tryAgain] }
-  return {
-    title: 'The browser got no answer',
-    message:
-      `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other origins ` +
-      'read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.',
-    fixes: [...throughHost(call), tryAgain],
-  }
+  const message =
+    `This agent is called at its own address, ${origin}. It may be down; more likely it does not let pages of other ` +
+    'origins read its answers (CORS), or it answered with a redirect. Programs outside of a browser are not affected.'
+  return { title: 'The browser got no answer', message, fixes: [...throughHost(call), tryAgain] }
 }
 
 const explainWireError = ({ code, message, reason, metadata, violations }: WireError, call: RefusedCall): Refusal => {
   const { card } = call
-  const title = 'The call was refused'
-  const detail = violations.map(({ field, description }) => `${field}: ${description}`).join('\n')
   const accepted = listOf(metadata.accepted)
-  const at = (pointer: string) => ({ cause: findLines(card, pointer) })
+  const refuse = (pointer: string, ...fixes: Fix[]): Refusal => ({
+    ...{ title: 'The call was refused', message, cause: findLines(card, pointer), fixes },
+  })
   if (metadata.capability === 'streaming')
-    return {
-      title,
-      message,
-      ...at('/capabilities/streaming'),
-      fixes: [{ label: 'Send without streaming', fix: { kind: 'send-without-stream' } }],
-    }
-  if (metadata.capability === 'extendedAgentCard')
-    return { title, message, ...at('/capabilities/extendedAgentCard'), fixes: [] }
+    return refuse('/capabilities/streaming', { kind: 'send-without-stream', label: 'Send without streaming' })
+  if (metadata.capability === 'extendedAgentCard') return refuse('/capabilities/extendedAgentCard')
   if (reason === 'EXTENSION_SUPPORT_REQUIRED') {
-    const missing = listOf(metadata.missing)
-    const index = card.capabilities?.extensions?.findIndex(({ uri }) => missing.includes(uri)) ?? -1
-    const fix = {
-      label: 'Announce these extensions and send again',
-      fix: { kind: 'announce', extensions: missing } as const,
-    }
-    return { title, message, ...at(`/capabilities/extensions${index < 0 ? '' : `/${index}`}`), fixes: [fix] }
+    const extensions = listOf(metadata.missing)
+    const index = card.capabilities?.extensions?.findIndex(({ uri }) => extensions.includes(uri)) ?? -1
+    const pointer = `/capabilities/extensions${index < 0 ? '' : `/${index}`}`
+    return refuse(pointer, { kind: 'announce', label: 'Announce these extensions and send again', extensions })
   }
   if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
-    return { title, message, ...explainModes(listOf(metadata.offered), accepted, call) }
+    return refuse(...explainModes(listOf(metadata.offered), accepted, call))
   if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
     const versions = (['1.0', '0.3'] as const).filter(version => accepted.includes(version))
-    const fixes = versions.map(version => ({
+    const toFix = (version: '1.0' | '0.3'): Fix => ({
+      kind: 'use-version',
       label: `Send it as A2A ${version}`,
-      fix: { kind: 'use-version', version } as const,
-    }))
-    return { title, message, ...at('/supportedInterfaces'), fixes }
+      version,
+    })
+    return refuse('/supportedInterfaces', ...versions.map(toFix))
   }
-  if (
-    reason === 'UNAUTHENTICATED' ||
-    reason === 'PERMISSION_DENIED' ||
-    (call.exchange && isUnauthorized(call.exchange))
-  ) {
+  const isDenied = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(reason)
+  if (isDenied || (call.exchange && isUnauthorized(call.exchange))) {
     // The host can require a token that the card does not mention.
     const cause = findLines(card, '/securityRequirements')
     return { title: NEEDS_TOKEN, message, ...(cause.line !== undefined && { cause }), fixes: [enterToken] }
   }
+  const title = reason.startsWith('AGENT_') ? 'The agent did not answer' : 'The call was refused'
   if (code === -32001 || reason === 'TASK_NOT_FOUND')
-    return { title, message, fixes: [{ label: 'Start a new conversation', fix: { kind: 'new-conversation' } }] }
-  return {
-    title: reason.startsWith('AGENT_') ? 'The agent did not answer' : title,
-    message: [message, detail].filter(Boolean).join('\n'),
-    fixes: [tryAgain],
-  }
+    return { title, message, fixes: [{ kind: 'new-conversation', label: 'Start a new conversation' }] }
+  return { title, message: [message, ...violations].join('\n'), fixes: [tryAgain] }
 }
 
 /** The gate lists modes as one text in 1.0 and as a list in 0.3. */
 const listOf = (value: unknown): string[] => {
-  const items = Array.isArray(value) ? value : typeof value === 'string' ? value.split(', ') : []
-  return items.filter(item => typeof item === 'string' && item !== '')
+  const items = typeof value === 'string' ? value.split(', ') : [value].flat()
+  return items.filter(item => typeof item === 'string').filter(item => item !== '')
 }
 
 /** Explains refused media types. The error does not tell input from output, but the gate checks the input first. */
-const explainModes = (
-  offered: string[],
-  accepted: string[],
-  { card, draft }: RefusedCall,
-): Pick<Refusal, 'cause' | 'fixes'> => {
-  const isAccepted = (type: string, ranges: readonly string[]) =>
-    ranges.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
+const explainModes = (offered: string[], accepted: string[], { card, draft }: RefusedCall): [string, ...Fix[]] => {
+  const isAccepted = (type: string) => accepted.some(range => intersects(parseMediaRange(type), parseMediaRange(range)))
   const wanted = draft?.acceptedOutputModes ?? []
-  const isOutput =
-    offered.length > 0 &&
-    offered.every(type => wanted.includes(type)) &&
-    !wanted.some(mode => isAccepted(mode, accepted))
+  const isOutput = offered.length > 0 && offered.every(type => wanted.includes(type)) && !wanted.some(isAccepted)
   const index = card.skills.findIndex(({ id }) => id === draft?.skillId)
   const own = card.skills[index]?.[isOutput ? 'outputModes' : 'inputModes']
-  const cause = own?.length
-    ? findLines(card, `/skills/${index}/${isOutput ? 'outputModes' : 'inputModes'}`)
-    : findLines(card, isOutput ? '/defaultOutputModes' : '/defaultInputModes')
+  const direction = isOutput ? 'Output' : 'Input'
+  const pointer = own?.length ? `/skills/${index}/${direction.toLowerCase()}Modes` : `/default${direction}Modes`
   if (!isOutput)
-    return {
-      cause,
-      fixes: [{ label: `Leave out what is ${offered.join(', ')}`, fix: { kind: 'drop-input', mediaTypes: offered } }],
-    }
-  return {
-    cause,
-    fixes: accepted
-      .slice(0, 5)
-      .map(mode => ({ label: `Accept ${mode}`, fix: { kind: 'accept', modes: [mode] } as const })),
-  }
+    return [pointer, { kind: 'drop-input', label: `Leave out what is ${offered.join(', ')}`, mediaTypes: offered }]
+  const modes = accepted.slice(0, 5)
+  return [pointer, ...modes.map((mode): Fix => ({ kind: 'accept', label: `Accept ${mode}`, modes: [mode] }))]
 }
 
-/** The lines that are shown of a place in the card. */
 const MAX_CAUSE_LINES = 8
 
 /** Finds a place in the card as it is printed with an indent of two, as the card page shows it. */
-export const findLines = (card: object, pointer: string): { pointer: string; line?: number; lines: string[] } => {
+const findLines = (card: object, pointer: string): Place => {
   let value: unknown = card
   let line = 1
   for (const segment of pointer.split('/').slice(1)) {

@@ -1,48 +1,37 @@
-import { byId, element } from '../elements/index.ts'
-import { agentView } from './agent.ts'
-import { agentsView } from './agents.ts'
-import type { Grant } from './answers.ts'
-import { auditView } from './audit.ts'
-import { type CallError, createClient } from './client.ts'
-import { tokensView } from './tokens.ts'
-import { type Context, describeFailure, list, message, prose, time, type View } from './view.ts'
-import { describeGrant } from './words.ts'
+import { type Api, type CallError, createClient } from '../api/index.ts'
+import { button, byId, element, list, message, prose, replaceContent } from '../elements/index.ts'
+import { agentView } from './agent-view.ts'
+import { agentsView } from './agents-view.ts'
+import { auditView } from './audit-view.ts'
+import { tokensView } from './tokens-view.ts'
+import { type Context, describeFailure, time, type View } from './view.ts'
+import { describeGrant } from './wording.ts'
 
-/** The token is a variable of the client in here, and nowhere else, until the page is left or the user has it forgotten. */
+/** The session. Only its client has the token, until the page is left or the user has it forgotten. */
 let context: Context | undefined
 
 const PAGE_TITLE = document.title
-
-/** Runs the page: takes a token, and shows the view that the fragment of the address names. */
-export const start = (): void => {
-  const form = byId('token-form', HTMLFormElement)
-  form.hidden = false
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    void enter()
-  })
-  // The link that skips the navigation is no view.
-  addEventListener('hashchange', () => location.hash !== '#main' && showView())
-  // A browser may keep the memory of a page that is left, to show it again.
-  addEventListener('pagehide', clear)
-}
+const form = byId('token-form', HTMLFormElement)
+const input = byId('token', HTMLInputElement)
+const session = byId('session', HTMLElement)
+const status = byId('status', HTMLElement)
+const content = byId('view', HTMLElement)
 
 const enter = async (): Promise<void> => {
-  const input = byId('token', HTMLInputElement)
   const token = input.value.trim()
   input.value = ''
   try {
-    const client = createClient(token, forgetRejected)
-    const grant = await client.request<Grant>('/tokens/self')
+    const request = createClient(token, forgetRejected)
+    const grant = await request<Api<'OwnToken'>>('/tokens/self')
     if (!grant.scopes.some(scope => scope === 'write' || scope === 'admin')) {
-      announce(message('warn', TOO_LITTLE))
+      status.replaceChildren(message('warn', TOO_LITTLE))
       return input.focus()
     }
-    context = { client, grant, reload: (kind, text) => showView(message(kind, text)) }
+    context = { request, grant, reload: (kind, text) => showView(message(kind, text)) }
     showSession(grant)
     showView()
   } catch (error) {
-    announce(describeFailure(error))
+    status.replaceChildren(describeFailure(error))
     input.focus()
   }
 }
@@ -57,54 +46,40 @@ const forgetRejected = ({ message: reason }: CallError): void => {
 const forget = (reason: HTMLElement): void => {
   clear()
   history.replaceState(null, '', location.pathname)
-  announce(reason)
-  byId('token', HTMLInputElement).focus()
+  status.replaceChildren(reason)
+  input.focus()
 }
 
 /** Ends the use of the token, and removes all that was read with it. */
 const clear = (): void => {
   context = undefined
   document.title = PAGE_TITLE
-  for (const id of ['session', 'status', 'view']) byId(id, HTMLElement).replaceChildren()
+  for (const part of [session, status, content]) part.replaceChildren()
   for (const dialog of document.querySelectorAll('dialog')) dialog.close()
-  byId('token-form', HTMLFormElement).hidden = false
+  form.hidden = false
 }
 
-const announce = (...nodes: readonly HTMLElement[]): void => byId('status', HTMLElement).replaceChildren(...nodes)
-
-/** Shows what the token may do, and the sections that it opens. */
-const showSession = (grant: Grant): void => {
+const showSession = (grant: Api<'OwnToken'>): void => {
   const { id, scopes, expires, note } = grant
-  byId('token-form', HTMLFormElement).hidden = true
-  const name = id === 'admin' ? ['The ADMIN_TOKEN of this host'] : prose(`The token \`${id}\``)
-  const forgetButton = element('button', { type: 'button' }, 'Forget the token')
-  forgetButton.addEventListener('click', () => forget(message('good', 'This page has forgotten the token.')))
-  const expiry = expires === null ? ['It does not expire.'] : ['It expires on ', time(expires), '.']
-  const sections = scopes.includes('admin') ? SECTIONS : SECTIONS.filter(({ isForAdmins }) => !isForAdmins)
-  byId('session', HTMLElement).replaceChildren(
+  form.hidden = true
+  const name = id === 'admin' ? 'The ADMIN_TOKEN of this host' : prose(`The token \`${id}\``)
+  const expiry = expires === null ? 'It does not expire.' : ['It expires on ', time(expires), '.']
+  const sections = scopes.includes('admin') ? ['Agents', 'Tokens', 'Audit'] : ['Agents']
+  const links = sections.map(label => element('li', element('a', { href: `#${label.toLowerCase()}` }, label)))
+  replaceContent(
+    session,
     element(
-      'section',
-      { class: 'panel session', 'aria-label': 'Your token' },
-      element('p', {}, element('strong', {}, ...name), ...(note === undefined ? [] : [` (${note})`])),
+      'section.panel.session',
+      { 'aria-label': 'Your token' },
+      element('p', element('strong', name), note !== undefined && ` (${note})`),
       list([...describeGrant(grant).map(prose), expiry]),
-      forgetButton,
+      button('Forget the token', () => forget(message('good', 'This page has forgotten the token.'))),
     ),
-    element(
-      'nav',
-      { class: 'sections', 'aria-label': 'Manage' },
-      element('ul', {}, ...sections.map(({ hash, label }) => element('li', {}, element('a', { href: hash }, label)))),
-    ),
+    element('nav.sections', { 'aria-label': 'Manage' }, element('ul', links)),
   )
 }
 
-const SECTIONS: readonly { hash: string; label: string; isForAdmins?: boolean }[] = [
-  { hash: '#agents', label: 'Agents' },
-  { hash: '#tokens', label: 'Tokens', isForAdmins: true },
-  { hash: '#audit', label: 'Audit', isForAdmins: true },
-]
-
-const findView = (hash: string, current: Context): View => {
-  const [name, id] = hash.slice(1).split('/')
+const findView = ([name, id]: readonly string[], current: Context): View => {
   if (name === 'agents' && id) return agentView(current, decode(id))
   if (name === 'tokens') return tokensView(current)
   if (name === 'audit') return auditView(current)
@@ -119,18 +94,28 @@ const decode = (text: string): string => {
   }
 }
 
-/** Shows the view of the address, and moves the focus to its heading. */
 const showView = (...messages: readonly HTMLElement[]): void => {
   if (!context) return
-  announce(...messages)
-  const { title, content } = findView(location.hash, context)
-  const section = `#${location.hash.slice(1).split('/', 1)[0] || 'agents'}`
-  for (const link of document.querySelectorAll('.sections a')) {
-    if (link.getAttribute('href') === section) link.setAttribute('aria-current', 'page')
-    else link.removeAttribute('aria-current')
-  }
-  document.title = `${title} · ${PAGE_TITLE}`
-  const heading = element('h2', { tabindex: '-1', dir: 'auto' }, title)
-  byId('view', HTMLElement).replaceChildren(heading, content)
+  status.replaceChildren(...messages)
+  const path = location.hash.slice(1).split('/')
+  const view = findView(path, context)
+  for (const link of document.querySelectorAll('.sections a'))
+    link.ariaCurrent = link.getAttribute('href') === `#${path[0] || 'agents'}` ? 'page' : null
+  document.title = `${view.title} · ${PAGE_TITLE}`
+  const heading = element('h2', { tabindex: '-1', dir: 'auto' }, view.title)
+  replaceContent(content, heading, element('div', view.content))
   heading.focus()
+}
+
+/** Runs the page: takes a token, and shows the view that the fragment of the address names. */
+export const start = (): void => {
+  form.hidden = false
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    void enter()
+  })
+  // The link that skips the navigation is no view.
+  addEventListener('hashchange', () => location.hash !== '#main' && showView())
+  // A browser may keep the memory of a page that is left, to show it again.
+  addEventListener('pagehide', clear)
 }

@@ -1,64 +1,33 @@
-import { shorten } from '../../text/index.ts'
-import { element } from '../elements/index.ts'
-import type { Grant, ListedAgent, Note, StoredRevision } from './answers.ts'
-import { CallError, type Client } from './client.ts'
+import { type Api, CallError, type Client } from '../api/index.ts'
+import {
+  append,
+  button,
+  type Child,
+  element,
+  hint,
+  type MessageKind,
+  message,
+  noteList,
+  paragraph,
+  replaceContent,
+} from '../elements/index.ts'
 
-/** What every view is given. */
+/** The session in which every view is shown. */
 export type Context = {
-  client: Client
-  grant: Grant
+  request: Client
+  grant: Api<'OwnToken'>
   /** Shows the view again, with a message above it. */
   reload: (kind: MessageKind, text: string) => void
 }
 
+/** An agent in a list. */
+export type ListedAgent = Api<'AgentList'>['agents'][number]
+
 /** An agent whose view is shown. The parts of the view read its newest revision once. */
-export type Agent = ListedAgent & { context: Context; readNewest: () => Promise<StoredRevision> }
+export type Agent = ListedAgent & { context: Context; readNewest: () => Promise<Api<'Revision'>> }
 
 /** A view: its heading, and its content, which may load its parts by itself. */
-export type View = { title: string; content: HTMLElement }
-
-export type MessageKind = 'good' | 'warn' | 'bad'
-
-/** Entries of a list that come without pages; those beyond are counted. */
-const MAX_SHOWN = 100
-
-/** Characters of one text of a card or an answer. */
-const MAX_TEXT = 2000
-
-/** Returns a text with its `code` in backticks as elements. */
-export const prose = (text: string): (HTMLElement | string)[] =>
-  shorten(text, MAX_TEXT)
-    .split('`')
-    .map((part, index) => (index % 2 === 1 ? element('code', {}, part) : part))
-
-/** Returns a paragraph. */
-export const paragraph = (text: string, attributes: Record<string, string> = {}): HTMLElement =>
-  element('p', { dir: 'auto', ...attributes }, ...prose(text))
-
-/** Returns a paragraph with a text of a card, which is shown as it is. */
-export const cardText = (text: string, attributes: Record<string, string> = {}): HTMLElement =>
-  element('p', { dir: 'auto', ...attributes }, shorten(text, MAX_TEXT))
-
-/** Returns a message. */
-export const message = (kind: MessageKind, text: string): HTMLElement => paragraph(text, { class: `message ${kind}` })
-
-/** Returns a list of sentences, of which a long one is cut. */
-export const list = (
-  items: readonly (readonly (Node | string)[])[],
-  attributes: Record<string, string> = {},
-): HTMLElement => {
-  const shown = items.slice(0, MAX_SHOWN).map(item => element('li', { dir: 'auto' }, ...item))
-  const rest = items.length - shown.length
-  return element('ul', attributes, ...shown, ...(rest > 0 ? [element('li', {}, `${rest} more`)] : []))
-}
-
-/** Returns notes at their pointers as a list. */
-export const noteList = (notes: readonly Note[]): HTMLElement =>
-  list(notes.map(({ pointer, message }) => [code(pointer || '(whole document)'), ' ', ...prose(message)]))
-
-/** Returns a text of a program, such as a pointer, which is never translated or mirrored. */
-export const code = (text: string): HTMLElement =>
-  element('code', { dir: 'ltr', translate: 'no' }, shorten(text, MAX_TEXT))
+export type View = { title: string; content: Child }
 
 /** Returns a time as its reader writes it. */
 export const time = (iso: string): HTMLElement =>
@@ -75,8 +44,7 @@ export const describeFailure = (error: unknown): HTMLElement => {
     console.error(error)
     return message('bad', 'This page has failed. Load it again.')
   }
-  if (error.errors.length === 0) return message('bad', error.message)
-  return element('div', { class: 'message bad' }, paragraph(error.message), noteList(error.errors))
+  return element('div.message.bad', paragraph(error.message), error.errors.length > 0 && noteList(error.errors))
 }
 
 /** Moves the focus to an element that replaces the one that had it. */
@@ -85,45 +53,39 @@ export const moveFocus = (target: HTMLElement): void => {
   target.focus()
 }
 
-/** Fills a part of a view when its data has arrived. Until then it says so; if it fails, it says why and offers to try again. */
-export const load = async (target: HTMLElement, read: () => Promise<readonly (Node | string)[]>): Promise<void> => {
-  target.setAttribute('aria-busy', 'true')
-  target.replaceChildren(paragraph('Loading…', { class: 'muted' }))
-  try {
-    target.replaceChildren(...(await read()))
-  } catch (error) {
-    const retry = element('button', { type: 'button' }, 'Try again')
-    retry.addEventListener('click', () => {
-      void load(target, read)
-      moveFocus(target)
-    })
-    target.replaceChildren(describeFailure(error), retry)
+/** Returns a part of a view that is filled when its data arrives; if that fails, it offers to try again. */
+export const load = (read: () => Promise<Child>, target = element('div')): HTMLElement => {
+  const fill = async (): Promise<void> => {
+    target.setAttribute('aria-busy', 'true')
+    replaceContent(target, hint('Loading…'))
+    try {
+      replaceContent(target, await read())
+    } catch (error) {
+      const retry = (): void => {
+        void fill()
+        moveFocus(target)
+      }
+      replaceContent(target, describeFailure(error), button('Try again', retry))
+    }
+    target.removeAttribute('aria-busy')
   }
-  target.removeAttribute('aria-busy')
+  void fill()
+  return target
 }
 
 /** Returns a part of a view with a heading, which loads its content. */
-export const section = (title: string, read: () => Promise<readonly (Node | string)[]>): HTMLElement => {
-  const body = element('div')
-  void load(body, read)
-  return element('section', { class: 'panel', 'aria-label': title }, element('h3', {}, title), body)
-}
+export const section = (title: string, read: () => Promise<Child>): HTMLElement =>
+  element('section.panel', { 'aria-label': title }, element('h3', title), load(read))
 
-/** Returns a button. `context` completes its name for those who do not see what is around it. */
-export const button = (label: string, context = '', attributes: Record<string, string> = {}): HTMLButtonElement =>
-  element(
-    'button',
-    { type: 'button', ...attributes },
-    label,
-    ...(context === '' ? [] : [element('span', { class: 'visually-hidden' }, ` ${context}`)]),
-  )
+/** Returns a label whose end is only for those who do not see what is around it. */
+export const labelWith = (label: string, more: string): Child => [label, element('span.visually-hidden', ` ${more}`)]
 
 /** Runs `act` when a button is pressed or a form is sent, one at a time; `output` shows why it failed. */
-export const runOn = (
-  target: HTMLButtonElement | HTMLFormElement,
+export const runOn = <Target extends HTMLButtonElement | HTMLFormElement>(
+  target: Target,
   output: HTMLElement,
   act: () => Promise<unknown>,
-): void => {
+): Target => {
   let isRunning = false
   target.addEventListener(target instanceof HTMLFormElement ? 'submit' : 'click', async event => {
     event.preventDefault()
@@ -139,65 +101,66 @@ export const runOn = (
     isRunning = false
     target.removeAttribute('aria-busy')
   })
+  return target
 }
 
 /** Returns a place for messages, which assistive technology reads out. */
 export const statusOutput = (): HTMLElement => element('div', { role: 'status' })
 
-/** Returns a table that scrolls by itself where it is too wide. */
-export const table = (
-  label: string,
-  columns: readonly string[],
-): { scroller: HTMLElement; add: (cells: readonly (Node | string)[]) => HTMLElement } => {
+/** Creates a table that scrolls by itself where it is too wide, and the function that adds a row. */
+export const createTable = (label: string, columns: readonly string[]) => {
   const body = element('tbody')
-  const head = element('tr', {}, ...columns.map(column => element('th', { scope: 'col' }, column)))
-  const scroller = element(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
-    element('table', {}, element('thead', {}, head), body),
-  )
-  const add = (cells: readonly (Node | string)[]): HTMLElement => {
-    const row = element('tr', {}, ...cells.map(cell => element('td', { dir: 'auto' }, cell)))
-    body.append(row)
+  const head = element('tr', ...columns.map(column => element('th', { scope: 'col' }, column)))
+  const table = element('table', element('thead', head), body)
+  const scroller = element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, table)
+  const addRow = (cells: readonly Child[]): HTMLElement => {
+    const row = element('tr', ...cells.map(cell => element('td', { dir: 'auto' }, cell)))
+    append(body, row)
     return row
   }
-  return { scroller, add }
+  return { scroller, addRow }
 }
 
-/** Shows a list page by page. `add` adds the items of a page and returns the first of them, which gets the focus after the first page. */
-export const showPages = async <Shown extends { cursor?: string | undefined }>(
-  more: HTMLElement,
-  read: (cursor?: string) => Promise<Shown>,
-  add: (page: Shown) => HTMLElement | undefined,
-): Promise<void> => {
-  const showPage = async (cursor?: string): Promise<void> => {
-    const page = await read(cursor)
+/** Reads a list page by page, and returns the place of the button for more. `add` returns the first added item. */
+export const showPages = async <Page extends { cursor?: string | undefined }>(
+  { request }: Context,
+  [path, query]: [path: string, query: Readonly<Record<string, string>>],
+  add: (page: Page) => HTMLElement | undefined,
+): Promise<HTMLElement> => {
+  const more = element('div')
+  const showPage = async (paging?: { cursor: string }): Promise<void> => {
+    const page = await request<Page>(`${path}?${new URLSearchParams({ ...query, ...paging })}`)
     const first = add(page)
-    more.replaceChildren()
-    if (page.cursor !== undefined) {
-      const next = button('Show more')
-      const output = statusOutput()
-      runOn(next, output, () => showPage(page.cursor))
-      more.append(next, output)
-    }
-    if (cursor !== undefined) moveFocus(first ?? more)
+    const { cursor } = page
+    const output = statusOutput()
+    const next = cursor !== undefined && runOn(button('Show more'), output, () => showPage({ cursor }))
+    replaceContent(more, next && [next, output])
+    if (paging) moveFocus(first ?? more)
   }
   await showPage()
+  return more
+}
+
+/** Shows what a form searches for. Each search has its own place: the response to an earlier one may arrive last. */
+export const showSearch = (search: (isCurrent: () => boolean) => Promise<Child>, results: HTMLElement): void => {
+  const target = element('div')
+  results.replaceChildren(target)
+  load(() => search(() => target.isConnected), target)
 }
 
 /** Asks whether to do something that cannot simply be undone. */
-export const confirmAction = (title: string, content: readonly Node[], action: string): Promise<boolean> => {
-  const cancel = button('Cancel', '', { autofocus: '' })
-  const proceed = button(action, '', { class: 'danger' })
-  const dialog = element(
-    'dialog',
-    { class: 'panel', 'aria-labelledby': 'confirm-title', 'aria-describedby': 'confirm-text' },
+export const confirmAction = (title: string, content: Child, action: string): Promise<boolean> => {
+  const dialog: HTMLDialogElement = element(
+    'dialog.panel',
+    { 'aria-labelledby': 'confirm-title', 'aria-describedby': 'confirm-text' },
     element('h2', { id: 'confirm-title' }, title),
-    element('div', { id: 'confirm-text', class: 'confirm-text', tabindex: '0' }, ...content),
-    element('p', { class: 'actions' }, cancel, proceed),
+    element('div.confirm-text', { id: 'confirm-text', tabindex: '0' }, content),
+    element(
+      'p.actions',
+      button('Cancel', () => dialog.close(), { autofocus: '' }),
+      button(action, () => dialog.close('confirmed'), { class: 'danger' }),
+    ),
   )
-  cancel.addEventListener('click', () => dialog.close())
-  proceed.addEventListener('click', () => dialog.close('confirmed'))
   document.body.append(dialog)
   dialog.showModal()
   return new Promise(resolve => {

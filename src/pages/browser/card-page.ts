@@ -1,21 +1,17 @@
-import { copyText } from './elements/index.ts'
+import { byId, copyText } from './elements/index.ts'
 
-/** Announces to screen readers what happened. */
 const announce = (text: string): void => {
-  const status = document.getElementById('status')
-  if (status) status.textContent = text
+  byId('status', HTMLElement).textContent = text
 }
 
-/** Copies the text of the element that a button names. */
 const copy = async (button: HTMLButtonElement): Promise<void> => {
-  const text = document.getElementById(button.dataset.copies ?? '')?.textContent ?? ''
-  const isCopied = await copyText(button, text)
+  const isCopied = await copyText(button, byId(button.dataset.copies ?? '', HTMLElement).textContent)
   announce(isCopied ? 'Copied' : 'The browser does not let this page copy. Select the text instead.')
 }
 
 let requested = 0
 
-/** Shows another representation without loading the page again. The host has escaped the document; the parser runs no scripts. */
+/** Shows another representation without loading the page again. The host has escaped it; the parser runs no scripts. */
 const showView = async (url: URL): Promise<void> => {
   requested += 1
   const request = requested
@@ -29,20 +25,15 @@ const showView = async (url: URL): Promise<void> => {
   announce(`The card in ${next.querySelector('[aria-current]')?.textContent ?? 'another representation'}`)
 }
 
-/** Returns the address of a view if a click on it asks for one in this tab. */
-const clickedView = (event: MouseEvent, target: Element): URL | undefined => {
-  const link = target.closest<HTMLAnchorElement>('#document .views a')
-  const isOther = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
-  return link && !isOther ? new URL(link.href) : undefined
-}
-
 document.addEventListener('click', event => {
   if (!(event.target instanceof Element)) return
   const button = event.target.closest<HTMLButtonElement>('button.copy')
   if (button) void copy(button)
-  const url = clickedView(event, event.target)
-  if (!url) return
+  const link = event.target.closest<HTMLAnchorElement>('#document .views a')
+  // Other clicks open another tab or window.
+  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   event.preventDefault()
+  const url = new URL(link.href)
   history.pushState(null, '', url)
   shownQuery = url.search
   showView(url)
@@ -50,7 +41,6 @@ document.addEventListener('click', event => {
     .catch(() => location.reload())
 })
 
-/** The query of the view that is shown. */
 let shownQuery = location.search
 
 addEventListener('popstate', () => {

@@ -7,7 +7,7 @@ import {
   lineWidth,
   toLine,
   wrapLine,
-} from '../../../src/pages/images/text.ts'
+} from '../../../src/pages/images/text-layout.ts'
 
 const family = '👨‍👩‍👧‍👦'
 const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'

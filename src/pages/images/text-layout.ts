@@ -3,24 +3,25 @@ export const FONTS = "-apple-system,BlinkMacSystemFont,'Segoe UI','Noto Sans',He
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Iterates over the characters of a text as readers see them (UAX #29): with their marks, and an emoji as a whole. */
-export const graphemes = function* (text: string): Generator<string> {
-  for (const { segment } of segmenter.segment(text)) yield segment
-}
+/** Returns the characters of a text as readers see them (UAX #29): with their marks, and an emoji as a whole. */
+export const graphemes = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment)
 
 const ELLIPSIS = '…'
 
 /** Characters that are read of a text: many times what any picture shows, so that longer texts cost no more. */
 const MAX_READ_LENGTH = 1024
 
-/** What no picture draws: controls, which XML forbids too, invisible characters, and those that reorder others. */
-const undrawable =
-  /[\p{Cc}\p{Noncharacter_Code_Point}[\p{Default_Ignorable_Code_Point}--[\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}]]]/gv
+/** Characters that no picture draws: controls, invisible ones except those that join others, and those that reorder. */
+const joining = String.raw`\u061c\u180b-\u180f\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}`
+const undrawable = new RegExp(
+  String.raw`[\p{Cc}\p{Noncharacter_Code_Point}[\p{Default_Ignorable_Code_Point}--[${joining}]]]`,
+  'gv',
+)
 
 /** Longer than in any language. More marks would cover the lines around them. */
 const markRuns = /(\p{M}{8})\p{M}+/gu
 
-/** Returns a text as one line that a picture can show: without characters that XML forbids, that are invisible or reorder others. */
+/** Returns a text as one line, without characters that XML forbids, that are invisible or that reorder others. */
 export const toLine = (text: string): string => {
   const line = text
     .slice(0, MAX_READ_LENGTH)
@@ -41,10 +42,8 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /** Returns the first sentence of a text, or its first paragraph if that ends earlier. */
 export const firstSentence = (text: string): string => {
-  const [paragraph = ''] = text
-    .slice(0, MAX_READ_LENGTH)
-    .trimStart()
-    .split(/\n\s*\n/, 1)
+  const start = text.slice(0, MAX_READ_LENGTH).trimStart()
+  const [paragraph = ''] = start.split(/\n\s*\n/, 1)
   const line = toLine(paragraph)
   for (const { segment } of sentences.segment(line)) return segment.trim()
   return line
@@ -52,10 +51,7 @@ export const firstSentence = (text: string): string => {
 
 const EMOJI_WIDTH = 1.4
 
-/**
- * Widths in em by classes of characters; the first class that matches counts. The fonts of the reader are unknown, so these are upper
- * bounds for nearly all letters of the bold system fonts: a text may be cut early, but fits.
- */
+/** Upper bounds of widths in em, for bold fonts of most systems; the first class that matches a character counts. */
 const widthClasses: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u, 0],
   [/^[ !',.:;()[\]ijl-]/, 0.36],
@@ -74,7 +70,7 @@ const widthClasses: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}\p{Script=Lao}]/u, 0.68],
   [/^[\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Khmer}]/u, 0.8],
 ]
-/** Of ideographs, and of all that has no class. */
+/** The width of ideographs, and of all that has no class. */
 const FULL_WIDTH = 1.05
 
 const graphemeWidth = (grapheme: string): number => {
@@ -87,11 +83,8 @@ const graphemeWidth = (grapheme: string): number => {
 }
 
 /** Returns an upper bound of the width of a line in em. */
-export const lineWidth = (line: string): number => {
-  let width = 0
-  for (const grapheme of graphemes(line)) width += graphemeWidth(grapheme)
-  return width
-}
+export const lineWidth = (line: string): number =>
+  graphemes(line).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)
 
 const ideographic = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}]/u
 /** Compares first, because most letters come before all of these, and the pattern is slow. */
@@ -106,16 +99,13 @@ const words = new Intl.Segmenter('en', { granularity: 'word' })
 const findWords = (text: string): ReadonlySet<number> =>
   new Set(withoutSpaces.test(text) ? Array.from(words.segment(text), ({ index }) => index) : [])
 
-/** Whether a line may end between two characters: after spaces and hyphens, and between ideographs (a small part of UAX #14). */
+/** Checks whether a line may end here: after spaces and hyphens, and between ideographs (a part of UAX #14). */
 const isBreak = (before: string, after: string): boolean =>
   after !== ' ' &&
   (/^[ /-]$/.test(before) ||
     ((isIdeographic(before) || isIdeographic(after)) && !closing.test(after) && !opening.test(before)))
 
-/**
- * Breaks a line into at most `maxLines` lines that are at most `maxWidth` em wide. A text that is longer ends with an ellipsis; it is
- * never cut within a character.
- */
+/** Breaks a line into at most `maxLines` lines of at most `maxWidth` em. A longer text ends with an ellipsis. */
 export const wrapLine = (text: string, maxWidth: number, maxLines: number): string[] => {
   const lines: string[] = []
   let line: Placed[] = []
@@ -146,13 +136,8 @@ type Placed = { grapheme: string; end: number }
 
 const widthOf = (line: readonly Placed[]): number => line.at(-1)?.end ?? 0
 
-const join = (line: readonly Placed[]): string =>
-  line
-    .map(({ grapheme }) => grapheme)
-    .join('')
-    .trimEnd()
+const join = (line: readonly Placed[]): string => line.reduce((text, { grapheme }) => text + grapheme, '').trimEnd()
 
-/** Returns what of a line fits before an ellipsis. */
 const cut = (line: readonly Placed[], maxWidth: number): string => {
   const fitting = line.filter(({ end }) => end + graphemeWidth(ELLIPSIS) <= maxWidth)
   const last = fitting.findLastIndex(({ grapheme }) => !/^[\s\p{Po}\p{Pd}]/u.test(grapheme))
@@ -164,7 +149,7 @@ export const fitLine = (text: string, maxWidth: number): string => wrapLine(text
 
 const rightToLeft = /^[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** Whether a text begins with a script that is written from right to left (UAX #9, P2 and P3). */
+/** Checks whether a text begins with a script that is written from right to left (UAX #9, P2 and P3). */
 export const isRightToLeft = (text: string): boolean => {
   const [first = ''] = /[\p{L}\u061c\u200e\u200f]/u.exec(text) ?? []
   return rightToLeft.test(first)

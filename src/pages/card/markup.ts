@@ -6,15 +6,15 @@ import { escapeInvisible, shorten, webUrl } from '../text/index.ts'
 /** The part of a card that its page shows; far more than what people write. */
 const MAX_SHOWN_LENGTH = 60_000
 const MAX_SHOWN_TEXT = 4000
-/** What the elements around a text cost, in characters. */
+/** The cost of the elements around a text, in characters. */
 const ELEMENT_LENGTH = 30
 
 /** The objects of a card whose members have names of the author's choice. */
 const maps = new Set(['securitySchemes', 'schemes', 'scopes', 'params', 'header'])
 
 /**
- * Returns the part of a card that a page shows: long texts are cut, and what follows `MAX_SHOWN_LENGTH` characters is left out of
- * lists and maps. All other objects keep their members, and with them the type of the card.
+ * Returns the part of a card that a page shows: long texts are cut, and lists and maps end after `MAX_SHOWN_LENGTH`
+ * characters. All other objects keep their members, and with them the type of the card.
  */
 export const boundCard = <Card extends Json>(card: Card): { card: Card; isCut: boolean } => {
   let left = MAX_SHOWN_LENGTH
@@ -65,22 +65,17 @@ export const webLink = (text: string, label = text): Html => {
 /** Joins items as in a sentence: `a, b and c`. */
 export const sentenceList = (items: readonly Html[], conjunction: 'and' | 'or'): Html => {
   const last = items.length - 1
-  return html`${items.map((item, index) => html`${index === 0 ? '' : index < last ? ', ' : ` ${conjunction} `}${item}`)}`
+  return html`${items.map((item, index) => [index > 0 && (index < last ? ', ' : ` ${conjunction} `), item])}`
 }
 
-/** Returns a text as one short line, for the head of a page. Characters that reorder others would also reorder the words around it. */
+/** Returns a text as one short line, without characters that would reorder the words around it. */
 export const headline = (text: string, maxLength: number): string => {
   const line = text
     .slice(0, 4 * maxLength)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .replace(/[\p{Bidi_Control}\u2028\u2029]/gu, '')
     .trim()
-  return line.length > maxLength
-    ? `${line
-        .slice(0, maxLength - 1)
-        .toWellFormed()
-        .trimEnd()}…`
-    : line.toWellFormed()
+  return shorten(line.toWellFormed(), maxLength)
 }
 
 /** Returns the JSON text of a value in which characters that are invisible, or that reorder others, are escaped. */

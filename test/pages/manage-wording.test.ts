@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SourceState } from '../../src/pages/browser/manage/answers.ts'
+import type { Api } from '../../src/pages/browser/api/index.ts'
 import {
   ACTIONS,
   describeDetails,
@@ -12,7 +12,7 @@ import {
   describeSource,
   describeVerification,
   join,
-} from '../../src/pages/browser/manage/words.ts'
+} from '../../src/pages/browser/manage/wording.ts'
 import { plural, shorten } from '../../src/pages/text/index.ts'
 import { AUDITED } from '../../src/registry/audit/chain.ts'
 
@@ -20,7 +20,7 @@ const none = { answered: 0, refused: 0, failed: 0 }
 
 const source = { kind: 'card', url: 'https://a.example/', ttl: 300, staleIfError: 86_400, pin: true, due: '' } as const
 
-describe('the words of the page of owners', () => {
+describe('the wording of the page of owners', () => {
   it('describe what a token allows', () => {
     for (const [grant, expected] of [
       [{ scopes: ['admin', 'read'], agents: ['*'], tiers: [] }, [/^It may do everything for all agents/]],
@@ -95,7 +95,7 @@ describe('the words of the page of owners', () => {
 
   const key = { kid: 'k', thumbprint: 't', from: 'did:web:a.example.com' }
   it('describes what signatures have shown', () => {
-    const rows: [string, Partial<SourceState>, string][] = [
+    const rows: [string, Partial<Api<'SourceState'>>, string][] = [
       ['no keys', {}, 'are not verified: set `upstream.keys`'],
       [
         'a valid signature',

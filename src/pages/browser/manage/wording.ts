@@ -1,5 +1,5 @@
 import { plural, shorten } from '../../text/index.ts'
-import type { AuditEntry, AuditPage, Grant, Observed, Outcomes, Receipt, RevisionRow, SourceState } from './answers.ts'
+import type { Api } from '../api/index.ts'
 
 /** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
 export const join = (words: readonly string[], limit = 10): string => {
@@ -9,25 +9,23 @@ export const join = (words: readonly string[], limit = 10): string => {
 
 const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
 
-/** What a token allows. */
-type Allowance = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Grant[Name][number][] }
+type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Api<'OwnToken'>[Name][number][] }
 
 /** Describes what a token allows, one sentence an item. Code is in backticks. */
-export const describeGrant = ({ scopes, agents, tiers }: Allowance): string[] => {
+export const describeGrant = ({ scopes, agents, tiers }: Grant): string[] => {
   if (scopes.includes('admin'))
     return [
-      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending cards, issue and revoke tokens, and read the audit.',
+      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending ' +
+        'cards, issue and revoke tokens, and read the audit.',
     ]
   const covered = describeAgents(agents)
-  const reads = scopes.includes('read') || scopes.includes('call')
-  return [
-    ...(scopes.includes('write')
-      ? [`It may register, change, remove and refresh ${covered}, and read their manifests and history.`]
-      : []),
-    ...(reads ? [`It may read ${covered}, internal ones too, and ${describeTiers(tiers)}.`] : []),
-    ...(scopes.includes('call') ? [`It may call ${covered}.`] : []),
-    ...(reads ? [] : ['Without the scope `read`, it cannot see internal agents or read extended cards.']),
-  ]
+  const sentences = scopes.includes('write')
+    ? [`It may register, change, remove and refresh ${covered}, and read their manifests and history.`]
+    : []
+  if (!scopes.includes('read') && !scopes.includes('call'))
+    return [...sentences, 'Without the scope `read`, it cannot see internal agents or read extended cards.']
+  sentences.push(`It may read ${covered}, internal ones too, and ${describeTiers(tiers)}.`)
+  return scopes.includes('call') ? [...sentences, `It may call ${covered}.`] : sentences
 }
 
 const describeAgents = (agents: readonly string[]): string => {
@@ -44,29 +42,25 @@ const describeTiers = (tiers: readonly string[]): string => {
     : `their extended cards, up to the tiers ${quote(tiers)}`
 }
 
-/** Names who made a change: the id of a token, or one of the names that a host has for others. */
-export const describeActor = (actor: string): string => {
-  switch (actor) {
-    case 'admin':
-      return 'the ADMIN_TOKEN'
-    case 'host':
-      return 'this host'
-    case 'anonymous':
-      return 'a caller without a valid token'
-    default:
-      return `the token \`${actor}\``
-  }
-}
+/** The names that a host has for those who change something without a token that it issued. */
+const ACTORS = new Map([
+  ['admin', 'the ADMIN_TOKEN'],
+  ['host', 'this host'],
+  ['anonymous', 'a caller without a valid token'],
+])
+
+/** Names who made a change. */
+export const describeActor = (actor: string): string => ACTORS.get(actor) ?? `the token \`${actor}\``
 
 /** Describes how a revision was made. */
-export const describeRevision = ({ by, author }: Pick<RevisionRow, 'by' | 'author'>): string => {
+export const describeRevision = ({ by, author }: Pick<Api<'Revision'>, 'by' | 'author'>): string => {
   const actor = describeActor(author)
   if (by === 'removal') return `Removed by ${actor}`
   if (by === 'manifest') return `Registered by ${actor}`
   return author === 'host' ? 'Fetched by this host, because the card had changed' : `Fetched on request of ${actor}`
 }
 
-/** What a class of changes means for clients. */
+/** The meaning of each class of changes for clients. */
 export const CLASS_MEANINGS = {
   breaking: 'A client that worked may fail.',
   additive: 'Clients that worked still do, and others can do more.',
@@ -76,7 +70,7 @@ export const CLASS_MEANINGS = {
 /** Describes the outcome of a rollback. */
 export const describeRollback = (
   restored: number,
-  { seq, changed, class: changeClass }: Pick<Receipt, 'seq' | 'changed' | 'class'>,
+  { seq, changed, class: changeClass }: Pick<Api<'Receipt'>, 'seq' | 'changed' | 'class'>,
 ): string => {
   if (!changed) return `The manifest of revision ${restored} is registered already: nothing has changed.`
   const meaning = changeClass ? ` For clients, the change is ${changeClass}.` : ''
@@ -87,7 +81,6 @@ const UNITS = [
   [86_400, 'day'],
   [3600, 'hour'],
   [60, 'minute'],
-  [1, 'second'],
 ] as const
 
 /** Describes a duration in the largest unit that fits. */
@@ -97,9 +90,10 @@ export const describeSeconds = (seconds: number): string => {
 }
 
 /** Describes the state of a remote card: what clients get, and why. */
-export const describeSource = ({ state, kind, ttl, staleIfError, pin, verify, failure }: SourceState): string[] => {
+export const describeSource = (source: Api<'SourceState'>): string[] => {
+  const { state, kind, ttl, staleIfError, pin, verify, failure } = source
   const upstream = kind === 'mcp' ? 'the MCP server' : 'the upstream'
-  const states: Record<SourceState['state'], string> = {
+  const states = {
     fresh: `The card is fresh: ${upstream} confirmed it when it was last asked.`,
     stale: `The card is stale: ${upstream} fails, and clients get the last card that could be fetched.`,
     'no-card': `No card was ever fetched: clients get the status ${failure?.status ?? 502}.`,
@@ -107,24 +101,24 @@ export const describeSource = ({ state, kind, ttl, staleIfError, pin, verify, fa
   }
   return [
     states[state],
-    `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} after that while ${upstream} fails.`,
-    describeApproval(pin, verify),
+    `A fetched card is fresh for ${describeSeconds(ttl)}, and is served for ${describeSeconds(staleIfError)} ` +
+      `after that while ${upstream} fails.`,
+    describeApproval(pin, verify === 'require'),
   ]
 }
 
-/** Describes which fetched cards an owner has to accept. */
-const describeApproval = (pin: boolean, verify: SourceState['verify']): string => {
-  const isRequired = verify === 'require'
-  if (pin)
-    return `A card that widens access${isRequired ? ', is not verified or is older' : ''} waits until somebody accepts it.`
+const describeApproval = (pin: boolean, isVerified: boolean): string => {
+  const also = isVerified ? ', is not verified or is older' : ''
+  if (pin) return `A card that widens access${also} waits until somebody accepts it.`
   const widening = 'card that widens access is served without a question: set `pin` in the manifest to be asked.'
-  return isRequired
-    ? `A card that is not verified, is older or requires less of callers waits until somebody accepts it. Any other ${widening}`
+  return isVerified
+    ? 'A card that is not verified, is older or requires less of callers waits until somebody accepts it. ' +
+        `Any other ${widening}`
     : `A ${widening}`
 }
 
 /** Describes what the signatures of a remote card have shown, one sentence an item. */
-export const describeVerification = ({ verify, verification }: SourceState): string[] => {
+export const describeVerification = ({ verify, verification }: Api<'SourceState'>): string[] => {
   if (verify === undefined) return ['The signatures of the card are not verified: set `upstream.keys` in the manifest.']
   const consequence =
     verify === 'require'
@@ -139,14 +133,14 @@ export const describeVerification = ({ verify, verification }: SourceState): str
 }
 
 /** Describes how the calls of an agent ended, one sentence an item. */
-export const describeObserved = (observed: Omit<Observed, 'id'>): string[] => {
+export const describeObserved = (observed: Omit<Api<'Observed'>, 'id'>): string[] => {
   const { calls, errorRate, failures, streaming, pushNotifications, interfaces, operations, mediaTypes } = observed
   if (calls === 0) return ['No calls in the last 30 days. Calls are seen if they pass through this host.']
-  const types = Object.entries(mediaTypes).sort(([, a], [, b]) => b - a)
+  const rate = `${Number((errorRate * 100).toFixed(1))} %`
+  const produced = byCount(mediaTypes).map(([type, count]) => `\`${type}\` (${plural(count, 'time')})`)
+  const kinds = byCount(failures).map(([kind, count]) => `${plural(count, 'call')} with \`${kind}\``)
   return [
-    errorRate === 0
-      ? 'Every call had a result.'
-      : `${formatPercent(errorRate)} of the calls had no result: ${join(byCount(failures).map(([kind, count]) => `${plural(count, 'call')} with \`${kind}\``))}.`,
+    errorRate === 0 ? 'Every call had a result.' : `${rate} of the calls had no result: ${join(kinds)}.`,
     ...describeOutcomes('Streams', streaming),
     ...describeOutcomes('Push notifications', pushNotifications),
     ...interfaces.flatMap(({ protocolBinding, protocolVersion, ...outcomes }) =>
@@ -155,23 +149,18 @@ export const describeObserved = (observed: Omit<Observed, 'id'>): string[] => {
     ...Object.entries(operations).flatMap(([name, outcomes]) =>
       describeOutcomes(`The operation \`${name}\``, outcomes),
     ),
-    ...(types.length === 0
-      ? []
-      : [`The agent produced ${join(types.map(([type, count]) => `\`${type}\` (${plural(count, 'time')})`))}.`]),
+    ...(produced.length === 0 ? [] : [`The agent produced ${join(produced)}.`]),
   ]
 }
 
 const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).sort(([, a], [, b]) => b - a)
 
-const formatPercent = (part: number): string => `${Number((part * 100).toFixed(1))} %`
-
-const describeOutcomes = (subject: string, { answered, refused, failed }: Outcomes): string[] => {
-  const parts = [
-    ...(answered > 0 ? [`${answered} answered`] : []),
-    ...(refused > 0 ? [`${refused} refused as not supported`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
-  ]
+const describeOutcomes = (subject: string, outcomes: Api<'Observed'>['streaming']): string[] => {
+  const labels = { answered: 'answered', refused: 'refused as not supported', failed: 'failed' } as const
+  const parts = (['answered', 'refused', 'failed'] as const)
+    .filter(name => outcomes[name] > 0)
+    .map(name => `${outcomes[name]} ${labels[name]}`)
   return parts.length === 0 ? [] : [`${subject}: ${join(parts)}.`]
 }
 
@@ -189,9 +178,6 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'registry-imported': 'imported a registry',
 }
 
-/** Describes what an entry of the audit records. */
-export const describeAction = (what: string): string => ACTIONS[what] ?? what
-
 /** Details of an audit entry that people read; digests are for programs. */
 const SHOWN_DETAILS = [
   'class',
@@ -207,20 +193,18 @@ const SHOWN_DETAILS = [
 ]
 
 /** Describes the details of an entry of the audit, as `name: value`. */
-export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string =>
-  shorten(
-    SHOWN_DETAILS.flatMap(name => {
-      const value = details[name]
-      if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
-      return [`${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`]
-    }).join(' · '),
-    500,
-  )
+export const describeDetails = ({ details = {} }: Pick<Api<'AuditPage'>['entries'][number], 'details'>): string => {
+  const values = SHOWN_DETAILS.map(name => [name, [details[name] ?? []].flat().join(', ')])
+  const shown = values.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`)
+  return shorten(shown.join(' · '), 500)
+}
 
 /** Describes whether the newest entry of the audit is signed. */
-export const describeHead = (head: Pick<NonNullable<AuditPage['head']>, 'number' | 'signature'> | null): string => {
+export const describeHead = (head: { number: number; signature?: string | undefined } | null): string => {
   if (!head) return 'Nothing is recorded yet.'
+  const newest = `The newest entry is number ${head.number}`
   return head.signature === undefined
-    ? `The newest entry is number ${head.number}. It is not signed, because this host has no key to sign with.`
-    : `The newest entry is number ${head.number}, and this host has signed it: it fixes all entries before. In a clone of this host, \`npx sync-card audit verify\` checks the chain and the signature.`
+    ? `${newest}. It is not signed, because this host has no key to sign with.`
+    : `${newest}, and this host has signed it: it fixes all entries before. In a clone of this host, ` +
+        '`npx sync-card audit verify` checks the chain and the signature.'
 }

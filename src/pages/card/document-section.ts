@@ -1,21 +1,19 @@
 import { html } from 'hono/html'
-import type { RepresentationName } from '../../card/model/index.ts'
 import type { Json } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { escapeInvisible, representationLabels } from '../text/index.ts'
 
-/** A representation that the page shows: its name in `?view=`, the document, and its label. */
-export type View = { name: string; representation: RepresentationName; label: string }
+/** The views of a card, the default first: a representation, its name in `?view=`, and its label. */
+export const views = (['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const).map(
+  representation => ({
+    name: representation === 'agent-card.json' ? 'hybrid' : representation,
+    representation,
+    label: representationLabels[representation],
+  }),
+)
 
-/** The representations of the views, the default first. */
-const shown = ['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const
-
-/** The views, the default first. */
-export const views: readonly View[] = shown.map(representation => ({
-  name: representation === 'agent-card.json' ? 'hybrid' : representation,
-  representation,
-  label: representationLabels[representation],
-}))
+/** One of the views. */
+export type View = (typeof views)[number]
 
 /** Returns the view that a page shows: the default for a name that does not exist. */
 export const findView = (name: string | null): View => (views.find(view => view.name === name) ?? views[0]) as View
@@ -32,18 +30,20 @@ export const documentSection = (id: string, view: View, document: Json): Html =>
   // One more than is shown. To escape characters takes long, so that is done to no others.
   const text = escapeInvisible(JSON.stringify(document, null, 2).slice(0, MAX_JSON_LENGTH + 1))
   const path = rawPath(id, view)
+  const links = views.map(({ name, label }) => {
+    const current = name === view.name && html` aria-current="true"`
+    return html`<li><a href="?view=${name}#document"${current}>${label}</a></li>`
+  })
+  const notice = html`<p class="message warn">This document is long: its first ${MAX_JSON_LENGTH.toLocaleString('en')}
+characters follow. <a href="${path}">The raw document</a> has all.</p>`
   return html`<section id="document" aria-labelledby="document-title">
 <h2 id="document-title">The card as JSON</h2>
-<nav class="views" aria-label="Representations"><ul>${views.map(
-    ({ name, label }) =>
-      html`<li><a href="?view=${name}#document"${name === view.name ? html` aria-current="true"` : ''}>${label}</a></li>`,
-  )}</ul></nav>
-<p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy" data-copies="json">Copy JSON</button></p>
-${
-  text.length > MAX_JSON_LENGTH
-    ? html`<p class="message warn">This document is long: its first ${MAX_JSON_LENGTH.toLocaleString('en')} characters follow. <a href="${path}">The raw document</a> has all.</p>`
-    : ''
-}<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}" dir="ltr"><code>${highlight(cutJson(text))}</code></pre>
+<nav class="views" aria-label="Representations"><ul>${links}</ul></nav>
+<p class="actions"><a href="${path}">Open the raw document</a><button type="button" class="copy"
+data-copies="json">Copy JSON</button></p>
+${text.length > MAX_JSON_LENGTH && notice}
+<pre id="json" class="code" tabindex="0" role="region" aria-label="The card in ${view.label}"
+dir="ltr"><code>${highlight(cutJson(text))}</code></pre>
 </section>`
 }
 

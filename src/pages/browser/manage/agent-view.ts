@@ -1,0 +1,171 @@
+import { plural, shorten } from '../../text/index.ts'
+import { type Api, agentPath, countIssues, NOTE_GROUPS, SEVERITIES } from '../api/index.ts'
+import {
+  type Child,
+  code,
+  copyButton,
+  details,
+  element,
+  hint,
+  list,
+  message,
+  noteList,
+  paragraph,
+  pointerCode,
+  prose,
+  scrollingText,
+} from '../elements/index.ts'
+import { revisionSection } from './revisions-section.ts'
+import { sourceSection } from './source-section.ts'
+import { type Agent, type Context, labelWith, load, section, time, type View } from './view.ts'
+import { describeObserved } from './wording.ts'
+
+/** Characters of a card that are shown; all of it is copied. */
+const MAX_CARD_CHARACTERS = 200_000
+
+/** Shows one agent: what is registered and served, what could be better, how it has changed, and how it is called. */
+export const agentView = (context: Context, id: string): View => {
+  const parts = load(async () => {
+    const { agents } = await context.request<Api<'AgentList'>>(`/agents?${new URLSearchParams({ id })}`)
+    const [listed] = agents
+    if (!listed) {
+      const text = 'No agent with this id is registered. If it was removed, you can go back to one of its revisions.'
+      return [message('warn', text), revisionSection(context, { id, etag: null })]
+    }
+    const agent: Agent = { ...listed, context, readNewest: newestReader(context, id) }
+    return [
+      overview(agent),
+      reportSection(agent),
+      sourceSection(agent),
+      revisionSection(context, agent),
+      observedSection(agent),
+      cardSection(agent),
+    ]
+  })
+  return { title: id, content: [element('p', element('a', { href: '#agents' }, '← All agents')), parts] }
+}
+
+/** Returns what reads the newest revision of an agent, once for all parts of a view. */
+const newestReader = ({ request }: Context, id: string): (() => Promise<Api<'Revision'>>) => {
+  const read = async (): Promise<Api<'Revision'>> => {
+    const { revisions } = await request<Api<'RevisionList'>>(agentPath(id, 'revisions?limit=1'))
+    return request(agentPath(id, `revisions/${revisions[0]?.seq ?? 1}`))
+  }
+  let reading: Promise<Api<'Revision'>> | undefined
+  return () => {
+    reading ??= read()
+    // A failure is not remembered: the user may try again.
+    reading.catch(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+const overview = ({ id, name, description, version, visibility, set }: Agent): Child => [
+  element('p.agent-name', { dir: 'auto' }, shorten(name, 200)),
+  element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
+  element(
+    'p.facts',
+    element('span', `Version ${version}`),
+    element('span.badge', visibility ?? 'public'),
+    set !== undefined && element('span.tag', `set ${set}`),
+    visibility === 'public' && [
+      element('a', { href: agentPath(id) }, 'Page of the card'),
+      element('a', { href: agentPath(id, '.well-known/agent-card.json') }, 'Card as JSON'),
+    ],
+  ),
+  visibility === 'internal' &&
+    paragraph('An internal agent has no page, because a browser sends no token when it opens one. Its card is below.'),
+]
+
+const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
+  section('Card', async () => {
+    const { seq, card } = await readNewest()
+    if (card === undefined) return paragraph('No card of this agent was ever fetched.')
+    const text = JSON.stringify(card, null, 2)
+    const folded = element(
+      'details.card-json',
+      visibility === 'internal' && { open: '' },
+      element('summary', `Card of revision ${seq}`),
+      copyButton(labelWith('Copy', 'the card'), text),
+      scrollingText(`The card of ${id}`, shorten(text, MAX_CARD_CHARACTERS)),
+    )
+    return [hint('As this host serves it, in the form of A2A 1.0, with every other field as it was written.'), folded]
+  })
+
+/** Shows what `POST /lint` finds in the manifest of an agent, or in the card that was fetched. */
+const reportSection = ({ id, visibility, context: { request }, readNewest }: Agent): HTMLElement =>
+  section('Report', async () => {
+    const manifest = await request<Record<string, unknown>>(agentPath(id, 'manifest'))
+    const isRemote = hasRemoteCard(manifest)
+    const card = isRemote ? (await readNewest()).card : undefined
+    if (isRemote && card === undefined) return paragraph('No card was ever fetched, so there is nothing to check.')
+    const body = isRemote ? { card, visibility } : manifest
+    const result = await request<Api<'LintResult'>>('/lint', { method: 'POST', body })
+    const subject = isRemote
+      ? 'This is about the card that was fetched, as this host serves it.'
+      : 'This is about the manifest as it was registered.'
+    return [summarize(result), hint(subject), renderReport(result)]
+  })
+
+const hasRemoteCard = ({ upstream }: Record<string, unknown>): boolean =>
+  typeof upstream === 'object' && upstream !== null && ('card' in upstream || 'mcp' in upstream)
+
+const summarize = ({ valid, errors, issues = [] }: Api<'LintResult'>): HTMLElement => {
+  if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)
+  if (issues.length === 0) return message('good', 'Nothing to improve.')
+  return message(issues.some(({ severity }) => severity === 'error') ? 'bad' : 'warn', `Found: ${countIssues(issues)}.`)
+}
+
+const renderReport = (result: Api<'LintResult'>): Child => {
+  const { errors, issues = [], dropped = {} } = result
+  const leftOut = Object.entries(dropped).flatMap(([dialect, pointers]) =>
+    pointers.map(pointer => ({ pointer, message: `in ${dialect}` })),
+  )
+  const groups = [
+    ...NOTE_GROUPS.map(([name, title, meaning]) => [title, meaning, result[name] ?? []] as const),
+    ['Left out of other dialects', 'Fields for which a dialect has no place.', leftOut] as const,
+  ]
+  return [
+    errors.length > 0 && noteList(errors),
+    SEVERITIES.map(([severity, , title, meaning]) => {
+      const found = issues.filter(issue => issue.severity === severity)
+      return found.length > 0 && [element('h4', `${title}: `, element('span.muted', meaning)), noteList(found)]
+    }),
+    groups
+      .filter(([, , notes]) => notes.length > 0)
+      .map(([title, meaning, notes]) => details(`${title} (${notes.length})`, hint(meaning), noteList(notes))),
+  ]
+}
+
+/** Shows what the calls of an agent have shown, in words, and where its card differs. */
+const observedSection = ({ id, context: { request } }: Agent): HTMLElement =>
+  section('Observed calls', async () => {
+    const observed = await request<Api<'Observed'>>(agentPath(id, 'observed'))
+    const { calls, since, lastSeen } = observed
+    const times = since !== undefined &&
+      lastSeen !== undefined && [' since ', time(since), '; the last one at ', time(lastSeen)]
+    return [
+      times && element('p', plural(calls, 'call'), times, '.'),
+      list(describeObserved(observed).map(prose)),
+      calls > 0 && compareWithCard(observed.proposals),
+    ]
+  })
+
+const compareWithCard = (proposals: Api<'Observed'>['proposals']): Child => {
+  if (!proposals)
+    return message('warn', 'The calls cannot be compared, because this host has no valid card of the agent.')
+  if (proposals.length === 0) return message('good', 'The card fits what the calls have shown.')
+  return [
+    message('warn', `The card differs from what the calls have shown in ${plural(proposals.length, 'place')}.`),
+    list(
+      proposals.map(({ pointer, message, rule, change }) => [
+        ...[pointerCode(pointer), ' ', prose(message), ` (${rule})`, element('br'), 'To correct the card, '],
+        change.op === 'remove' ? 'remove ' : ['write ', code(JSON.stringify(change.value)), ' at '],
+        ...[code(change.path), '.'],
+      ]),
+    ),
+    hint('Pointers of corrections are into the card in the form of A2A 1.0.'),
+  ]
+}

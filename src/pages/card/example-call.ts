@@ -1,0 +1,145 @@
+import { type AgentCard, type CallTarget, type McpTool, toTarget, wireVersions } from '../../card/model/index.ts'
+import { allowsAnonymous } from '../../card/read/index.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
+import { findScheme, type Scheme } from './authentication.ts'
+import type { CardFacts } from './card-facts.ts'
+
+/** A call that an agent accepts, which all snippets make. */
+export type ExampleCall = {
+  target: CallTarget | undefined
+  part: Part
+  /** The URIs of the extensions that a client must declare. */
+  extensions: string[]
+  /** The credentials of the call, and those of the request for the card. */
+  credentials: Credential[]
+  forCard: Credential[]
+}
+
+/** Returns a call for an agent. Without a target, there is only its card to request. */
+export const exampleCall = (facts: CardFacts): ExampleCall => {
+  const { card } = facts
+  const call = {
+    target: preferredTarget(card),
+    part: samplePart(card, facts.tool),
+    extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
+    ...credentialsFor(facts),
+  }
+  // A longer one is no example for people, and no server accepts such a header or URL.
+  const isTooLong = JSON.stringify(call).length > MAX_EXAMPLE_CALL_LENGTH
+  return isTooLong ? { ...call, target: undefined, credentials: [] } : call
+}
+
+/** An internal agent asks for a token of this host: for its card, and behind the gateway for its calls. */
+const credentialsFor = ({ card, route, visibility }: CardFacts): Pick<ExampleCall, 'credentials' | 'forCard'> => {
+  const credentials = callCredentials(card)
+  if (visibility === 'public') return { credentials, forCard: [] }
+  const hostToken = bearerHeader('HOST_TOKEN')
+  if (route === 'direct') return { credentials, forCard: [hostToken] }
+  const usesHeader = (each: Credential) =>
+    each.kind === 'basic' || (each.kind === 'header' && each.name === hostToken.name)
+  return { credentials: [hostToken, ...credentials.filter(each => !usesHeader(each))], forCard: [hostToken] }
+}
+
+/** Returns the newest version over JSON-RPC, else over HTTP; undefined for an agent that only other bindings reach. */
+const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undefined => {
+  const targets = supportedInterfaces.flatMap(each => toTarget(each) ?? [])
+  const newest = wireVersions.findLast(version => targets.some(target => target.version === version))
+  const candidates = targets.filter(({ version }) => version === newest)
+  return candidates.find(({ binding }) => binding === 'JSONRPC') ?? candidates[0]
+}
+
+/** A header field: a fixed text, and the environment variable that follows it. */
+type HeaderCredential = { kind: 'header'; name: string; prefix: string; variable: string }
+
+/** A credential that a card requires, as a snippet sends it. */
+export type Credential =
+  | HeaderCredential
+  | { kind: 'query'; name: string; variable: string }
+  | { kind: 'basic'; user: string; password: string }
+  | { kind: 'certificate'; certificate: string; key: string }
+
+/** The names of HTTP header fields and authentication schemes (RFC 9110 §5.6.2). */
+const httpToken = /^[!#$%&'*+.^_`|~\w-]+$/
+
+const headerCredential = (variable: string, prefix: string, name = 'Authorization'): HeaderCredential => ({
+  ...{ kind: 'header', name, prefix, variable },
+})
+
+/** Returns the header with an access token of the agent, or with one of this host. */
+const bearerHeader = (variable: string): HeaderCredential => headerCredential(variable, 'Bearer ')
+
+/** Returns the credentials of the first alternative of a card; none where anonymous calls are allowed. */
+const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: AgentCard): Credential[] => {
+  if (allowsAnonymous(securityRequirements)) return []
+  const credentials: Credential[] = []
+  for (const name of Object.keys(securityRequirements[0]?.schemes ?? {})) {
+    const scheme = findScheme(securitySchemes, name)
+    const count = credentials.filter(({ kind }) => kind === 'header' || kind === 'query').length
+    const credential = scheme && toCredential(scheme, count === 0 ? '' : `_${count + 1}`)
+    if (credential) credentials.push(credential)
+  }
+  return credentials
+}
+
+/** Returns how a scheme is used; undefined where the card gives a name that HTTP does not allow. */
+const toCredential = (scheme: Scheme, suffix: string): Credential | undefined => {
+  const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
+  if (key) return apiKey(key, `AGENT_API_KEY${suffix}`)
+  if (http) return httpCredential(http.scheme, suffix)
+  if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return bearerHeader(`AGENT_TOKEN${suffix}`)
+  if (!scheme.mtlsSecurityScheme) return undefined
+  return { kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' }
+}
+
+const apiKey = ({ name, location }: { name: string; location: string }, variable: string): Credential | undefined => {
+  if (location === 'query') return { kind: 'query', name, variable }
+  if (!httpToken.test(name)) return undefined
+  return location === 'cookie' ? headerCredential(variable, `${name}=`, 'Cookie') : headerCredential(variable, '', name)
+}
+
+const httpCredential = (scheme: string, suffix: string): Credential | undefined => {
+  const name = scheme.toLowerCase()
+  if (name === 'bearer') return bearerHeader(`AGENT_TOKEN${suffix}`)
+  if (name === 'basic') return { kind: 'basic', user: 'AGENT_USER', password: 'AGENT_PASSWORD' }
+  return httpToken.test(scheme) ? headerCredential('AGENT_CREDENTIALS', `${scheme} `) : undefined
+}
+
+/** The content of a message, as a part of A2A 1.0. */
+export type Part = { text: string; mediaType?: string } | { data: JsonObject } | { url: string; mediaType: string }
+
+const MAX_EXAMPLE_LENGTH = 280
+
+/** Returns content that an agent accepts: a call of a tool of an MCP server, or the first short example of a skill. */
+const samplePart = ({ skills, defaultInputModes: modes }: AgentCard, tool?: McpTool): Part => {
+  if (tool) return { data: { skillId: tool.skillId, arguments: sampleValue(tool.inputSchema) } }
+  const example = skills.flatMap(({ examples = [] }) => examples).find(({ length }) => length <= MAX_EXAMPLE_LENGTH)
+  const text = example ?? 'Hello'
+  const reads = (pattern: RegExp) => modes.find(mode => pattern.test(mode))
+  if (modes.length === 0 || reads(/^(?:text(?:\/(?:plain|\*))?|\*(?:\/\*)?)\s*(?:;|$)/i) !== undefined) return { text }
+  const textType = reads(/^text\/[^*]+$/i)
+  if (textType !== undefined) return { text, mediaType: textType }
+  const [other = 'application/octet-stream'] = modes
+  if (reads(/^application\/(?:json|\*)\s*(?:;|$)/i) !== undefined) return { data: { request: text } }
+  return { url: 'https://example.com/file', mediaType: other }
+}
+
+const MAX_DEPTH = 4
+const samples: Record<string, Json> = { string: 'text', number: 1, integer: 1, boolean: true, null: null, array: [] }
+
+/** Returns a value for a JSON Schema, with the required members of objects. The agent may refuse it. */
+const sampleValue = (schema: Json | undefined, depth = 0): Json => {
+  if (!isJsonObject(schema) || depth > MAX_DEPTH) return {}
+  const { default: initial, const: only, enum: choices, examples, minimum, properties, required } = schema
+  const given = [initial, only, ...listOf(examples), ...listOf(choices)].find(value => value !== undefined)
+  if (given !== undefined) return given
+  const [type] = listOf(schema.type)
+  if (typeof minimum === 'number' && minimum > 1) return Math.ceil(minimum)
+  if (typeof type === 'string' && Object.hasOwn(samples, type)) return samples[type] ?? null
+  if (!isJsonObject(properties)) return {}
+  // A schema that repeats a name would multiply the work at each depth.
+  const names = new Set(listOf(required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name)))
+  return Object.fromEntries([...names].map(name => [name, sampleValue(properties[name as string], depth + 1)]))
+}
+
+const listOf = (value: Json | undefined): Json[] => (value === undefined ? [] : [value].flat())
