@@ -10,7 +10,7 @@ import { routes } from '../src/app.ts'
 import { changeRules } from '../src/card/diff/change-rules.ts'
 import { rules } from '../src/card/lint/index.ts'
 import { keySecrets } from '../src/card/model/constants.ts'
-import { observedRules } from '../src/conformance/observed.ts'
+import { observedRules } from '../src/conformance/proposals.ts'
 import { TIMING_METRICS } from '../src/http/server-timing.ts'
 import * as limits from '../src/limits.ts'
 

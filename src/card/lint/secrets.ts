@@ -20,13 +20,13 @@ const urlPassword = /:\/\/[^\s/@:]+:([^\s/@]+)@/g
 const queryCredential = /[?&#][\w-]*(?:key|token|secret|password|sig|signature)=([^?&#\s]{10,})/gi
 const headerCredential = /\b(?:bearer|basic) ([\w.~+/-]{16,}=*)/gi
 
-const placeholder = /x{4}|\*{3}|\.{3}|your|example|placeholder|change|redacted|dummy|sample|insert|replace|[…<>{}$\s]/i
+const dummy = /x{4}|\*{3}|\.{3}|your|example|placeholder|change|redacted|dummy|sample|insert|replace|[…<>{}$\s]/i
 
 /** Names of headers and environment variables, blockchain addresses and URIs. */
 const publicName = /^(?:x-.*|[A-Z\d]+(?:_[A-Z\d]+)+|0x[\da-fA-F]{40}|[a-z][a-z\d]*:.*)$/
 
 const looksReal = (value: string): boolean =>
-  /\d/.test(value) && /[a-z]/i.test(value) && new Set(value).size >= 6 && !placeholder.test(value)
+  /\d/.test(value) && /[a-z]/i.test(value) && new Set(value).size >= 6 && !dummy.test(value)
 
 /** Random text mixes letters and digits; names and versions do not. */
 const looksRandom = (value: string): boolean =>
