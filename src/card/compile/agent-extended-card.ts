@@ -4,7 +4,7 @@ import { createRedaction } from '../lint/index.ts'
 import { type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
 import { type AgentCard, type CardError, type RepresentationName, truncateNotes } from '../model/index.ts'
 import { detectForeignDocument, Provenance } from '../read/index.ts'
-import { createServing } from '../rewrite/index.ts'
+import { createRouteWriter } from '../rewrite/index.ts'
 import { readCanonicalCard, setCapabilities } from './canonical-card.ts'
 import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
@@ -58,7 +58,7 @@ const compileCard = (
   // The hosts of either card are hidden in the served one.
   const known = { ...read.card, supportedInterfaces: [...supportedInterfaces, ...read.card.supportedInterfaces] }
   const fetched = [publicCard, extendedCard]
-  const serving = createServing(merged.manifest, known, fetched, `${origin}/agents/${id}`)
+  const serving = createRouteWriter(merged.manifest, known, fetched, `${origin}/agents/${id}`)
   const card = serving.toServedCard(direct)
   const served = serving.writeRepresentations({ ...read, card, provenance, signed: merged.signedDocument })
   return served.errors.length > 0 ? reject(served.errors) : { manifest: parsed.manifest, documents: served.documents }

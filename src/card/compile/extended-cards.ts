@@ -11,7 +11,7 @@ import {
   type RepresentationName,
 } from '../model/index.ts'
 import { checkDocument, Provenance } from '../read/index.ts'
-import type { Serving } from '../rewrite/index.ts'
+import type { RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard } from './canonical-card.ts'
 import { applyOverlay, type MergedCard, noSuchTool, type OverlayResult, overlayErrors } from './overlay.ts'
 
@@ -34,7 +34,7 @@ export const compileExtendedCards = (
   { manifest, signedDocument, errorPointer }: MergedCard,
   publicCard: CanonicalCard,
   publicFindings: Findings,
-  serving: Serving,
+  serving: RouteWriter,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
   const tiers = buildTierDocuments(manifest, publicCard)
   if ('errors' in tiers) return tiers

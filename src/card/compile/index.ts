@@ -22,7 +22,7 @@ import {
   truncatePointers,
 } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
-import { bridgeLosses, bridgeProfile, createServing, withBridgeInterfaces } from '../rewrite/index.ts'
+import { bridgeLosses, bridgeProfile, createRouteWriter, withBridgeInterfaces } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { checkConsistency } from './consistency.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
@@ -109,7 +109,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
-  const serving = createServing(manifest, direct, fetched ? [fetched] : [], agentUrl)
+  const serving = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
   const card = serving.toServedCard(direct)
   const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)

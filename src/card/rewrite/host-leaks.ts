@@ -18,7 +18,7 @@ export const isSelfUrl = (address: string, agentUrl: string): boolean => {
   return url !== null && self !== null && isAtOrBelow(url, self)
 }
 
-/** Returns whether a URL is another, or below it. Nothing is below a root. The scheme, query and fragment do not count. */
+/** Returns whether a URL is another, or below it. Nothing is below a root. Scheme, query and fragment do not count. */
 const isAtOrBelow = ({ host, pathname }: URL, base: URL): boolean =>
   host === base.host && `${pathname}/`.startsWith(`${base.pathname.replace(/(?<=.)\/$/, '')}/`)
 
@@ -31,8 +31,9 @@ type AgentAddresses = {
 }
 
 /**
- * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links reveal; the
- * interfaces of a fetched card, before and after the manifest is merged over it, are as private as `upstream`.
+ * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links
+ * reveal; the interfaces of a fetched card, before and after the manifest is merged over it, are as private as
+ * `upstream`.
  */
 export const collectAgentAddresses = (
   { upstream: { url, card, mcp } }: Manifest,
@@ -85,10 +86,10 @@ export const createLeakFinder = (
     return url !== null && publicNames.has(hostnameOf(url)) && !endpoints.some(each => isAtOrBelow(url, each))
   }
   return document => {
-    const names = collectNames(document).map(({ value, pointer: parent }) => {
-      const pointer = () => parent() + formatPointer(value)
-      return { value, pointer }
-    })
+    const names = collectNames(document).map(({ value, pointer: parent }) => ({
+      value,
+      pointer: () => parent() + formatPointer(value),
+    }))
     return [...names, ...collectStrings(document)].flatMap(({ value, pointer }) => {
       const words = value.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? []
       const hiddenName = words.find(word => hiddenNames.has(word))
