@@ -98,7 +98,7 @@ describe('the OpenID Connect issuers whose tokens are accepted', () => {
       {
         pointer: '/jwt',
         message:
-          'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card` (a fetched card cannot)',
+          'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`',
       },
     ])
   })

@@ -28,7 +28,7 @@ import { checkConsistency } from './consistency.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
 import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
-export { compileAgentExtendedCard } from './agent-extended-card.ts'
+export { compileAgentExtendedCard } from './extended-cards.ts'
 
 /** A manifest with all that is served for it. */
 export type Compiled = {
@@ -61,28 +61,18 @@ export type CompileContext = KnownOrigins & {
 type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
 /**
- * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every representation. Pure
- * and deterministic. Returns all errors found at one step, each with a pointer into the document or into the fetched card. No
- * message repeats what looks like a secret.
+ * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every
+ * representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into the document
+ * or into the fetched card. No message repeats what looks like a secret.
  */
 export const compile = (document: Json, context: CompileContext): Compilation => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return reject(documentErrors)
   const result = compileDocument(document, context)
   const redact = createRedaction([document, context.fetched])
-  if ('errors' in result) return { errors: redact(result.errors) }
-  const { report } = result.compiled
-  const redactPointers = (pointers: Pointer[]) =>
-    redact(pointers.map(pointer => ({ pointer, message: '' }))).map(({ pointer }) => pointer)
-  const redacted = {
-    filled: redact(report.filled),
-    converted: redact(report.converted),
-    dropped: Object.fromEntries(Object.entries(report.dropped).map(([name, list]) => [name, redactPointers(list)])),
-    lossy: redact(report.lossy),
-    signatures: redact(report.signatures),
-    issues: redact(report.issues),
-  }
-  return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
+  return 'errors' in result
+    ? redact(result)
+    : { compiled: { ...result.compiled, report: redact(result.compiled.report) } }
 }
 
 const compileDocument = (document: Json, context: CompileContext): Compilation => {
@@ -109,26 +99,23 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
-  const serving = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
-  const card = serving.toServedCard(direct)
-  const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
+  const writer = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
+  const card = writer.toServedCard(direct)
+  const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)
   const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
   const { filled, converted } = provenance
-  const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, serving)
+  const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
   if ('errors' in tiers) return reject(tiers.errors)
 
   const { extended, findings } = tiers
-  const dropped = toAuthoredPointers(served.dropped, manifest.route, provenance)
   const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
   const agentCard = withBridgeInterfaces(manifest, direct)
   const report: Report = {
     dialect,
     filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
     converted: truncateNotes([...converted, ...findings.converted, ...notes], reportPointer),
-    dropped: Object.fromEntries(
-      dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
-    ),
+    dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
     lossy: truncateNotes(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
     issues: truncateNotes([...issues, ...findings.issues], reportPointer),
@@ -168,42 +155,40 @@ const describeSignatures = (
 /** Notes the defaults that change what callers can do. */
 const notePolicies = (manifest: Manifest): Note[] => {
   const callers = callerPolicy(manifest)
+  const isTasksSet = manifest.gate.tasks !== undefined || taskPolicy(manifest) !== 'owner'
+  const added = 'this host adds a credential of its own to each call'
   return [
-    ...(manifest.callers === undefined && callers !== 'anyone'
-      ? [{ pointer: '/callers', message: callerNotes[callers] }]
-      : []),
-    ...(manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner'
-      ? [
-          {
-            pointer: '/gate/tasks',
-            message: `set to owner: ${ownCredential}, so each caller reaches only its own tasks`,
-          },
-        ]
-      : []),
+    ...(manifest.callers !== undefined || callers === 'anyone'
+      ? []
+      : [{ pointer: '/callers', message: `set to ${callers}: ${added}, ${callerNotes[callers]}` }]),
+    ...(isTasksSet
+      ? []
+      : [{ pointer: '/gate/tasks', message: `set to owner: ${added}, so each caller reaches only its own tasks` }]),
   ]
 }
 
-const ownCredential = 'this host adds a credential of its own to each call'
-
 const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
-  tokens: `set to tokens: ${ownCredential}, so callers need a token of this host (\`npx sync-card token create --scope call\`)`,
-  issuer: `set to issuer: ${ownCredential}, so callers need a token of the issuer for an audience in \`jwt\`, or one of this host with the scope \`call\``,
+  tokens: 'so callers need a token of this host (`npx sync-card token create --scope call`)',
+  issuer: 'so callers need a token of the issuer for an audience in `jwt`, or one of this host with the scope `call`',
 }
 
-/**
- * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces, which
- * the author did not write.
- */
-const toAuthoredPointers = (
+/** Returns what each dialect dropped, in the authored card. Omits defaults and this host's own interfaces. */
+const listDropped = (
   dropped: Record<string, Pointer[]>,
-  route: Manifest['route'],
+  manifest: Manifest,
   provenance: Provenance,
-): [dialect: string, pointers: Pointer[]][] => {
-  const isHostInterface = (pointer: Pointer) => route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
-  return Object.entries(dropped).flatMap(([name, pointers]): [string, Pointer[]][] => {
-    const lost = pointers.filter(pointer => !isHostInterface(pointer) && !provenance.isFilled(pointer))
-    return lost.length > 0 ? [[name, lost.map(pointer => provenance.sourceOf(pointer))]] : []
-  })
+  toAuthored: (pointer: Pointer) => Pointer,
+): Report['dropped'] => {
+  const isHostInterface = (pointer: Pointer) =>
+    manifest.route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
+  return Object.fromEntries(
+    Object.entries(dropped)
+      .map(([name, pointers]) => {
+        const lost = pointers.filter(pointer => !isHostInterface(pointer) && !provenance.isFilled(pointer))
+        return [name, truncatePointers(lost.map(toAuthored))] as const
+      })
+      .filter(([, lost]) => lost.length > 0),
+  )
 }
 
 const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({

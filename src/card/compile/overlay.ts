@@ -61,9 +61,10 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
       isOwnerAuthored: () => true,
       notes: [],
     }
+  const reject = (pointer: Pointer, message: string) => ({ errors: [{ pointer, message }] })
   if (fetched === undefined)
-    return rejected(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
-  if (!isJsonObject(fetched)) return rejected('', 'is not a JSON object, so it is not an Agent Card')
+    return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
+  if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
   const duplicates = duplicateFields({ pointer: '', patch: manifest.card })
   const errors = [
     ...checkDocument(fetched),
@@ -71,8 +72,6 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
   ]
   return errors.length > 0 ? { errors } : merge(manifest, fetched, source, errorPointer)
 }
-
-const rejected = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })
 
 const merge = (
   manifest: Manifest,
@@ -92,7 +91,7 @@ const merge = (
     return origin === undefined ? pointer : manifestPointer(origin)
   }
   const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
-  // Signatures of the source are kept for now: each representation drops them if it is not the document that they cover.
+  // The source's signatures are kept for now: a representation drops them if it is not the document that they cover.
   const { signatures } = isSignedByOwner ? {} : fetched
   const card = signatures === undefined ? document : { ...document, signatures }
   const errors = checkDocument(card)
@@ -126,8 +125,8 @@ export type OverlayResult = {
 }
 
 /**
- * Merges an overlay over an authored card: a JSON Merge Patch, except that skills merge by id. Removes signatures of a card that
- * it changes, unless it brings its own.
+ * Merges an overlay over an authored card: a JSON Merge Patch, except that skills merge by id. Removes signatures of a
+ * card that it changes, unless it brings its own.
  */
 export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Overlay): OverlayResult => {
   const { pointer: at, patch, toolsOnly } = overlay
@@ -155,24 +154,17 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
 const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
 /**
- * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes that name
- * and the other keeps its own, as in any card that has both.
+ * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes
+ * that name and the other keeps its own, as in any card that has both.
  */
 const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
   const targetOf = indexFields(document)
-  const namesByTarget = new Map<string, string[]>()
-  for (const name of Object.keys(patch)) {
-    const target = targetOf(name)
-    const names = namesByTarget.get(target)
-    if (names) names.push(name)
-    else namesByTarget.set(target, [name])
-  }
-  const targets = new Map<string, string>()
-  for (const [target, names] of namesByTarget) {
-    const spelling = names.find(name => canonicalKey(name, 'card') === canonicalKey(target, 'card'))
-    for (const name of names) targets.set(name === (spelling ?? names[0]) ? target : name, name)
-  }
-  return targets
+  const names = Object.keys(patch)
+  // By target, the alias that takes its name: the one with its spelling, else the first.
+  const chosen = new Map(names.toReversed().map(name => [targetOf(name), name]))
+  for (const name of names.toReversed())
+    if (canonicalKey(name, 'card') === canonicalKey(targetOf(name), 'card')) chosen.set(targetOf(name), name)
+  return new Map(names.map(name => [chosen.get(targetOf(name)) === name ? targetOf(name) : name, name]))
 }
 
 /** Fields that route calls. Every caller is routed by the public card. */
@@ -190,45 +182,31 @@ const routingFields = [
 /** Rejects what an overlay for an extended card cannot change. */
 export const overlayErrors = (overlay: Overlay): CardError[] => {
   const { pointer: at, patch } = overlay
-  const errors = routingFields
-    .filter(name => Object.hasOwn(patch, name))
-    .map(name => ({
-      pointer: at + formatPointer(name),
-      message: 'belongs in the card itself: an extended card has the endpoints of the public one',
-    }))
-  if (Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills))
-    errors.push({
-      pointer: `${at}/skills`,
-      message: 'must be a list of skills: a skill with a known id changes that skill, any other is added',
-    })
-  return [...errors, ...duplicateFields(overlay)]
+  const message = 'belongs in the card itself: an extended card has the endpoints of the public one'
+  const skillsMessage = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
+  const isWrongSkills = Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
+  return [
+    ...routingFields.flatMap(name => (Object.hasOwn(patch, name) ? [{ pointer: `${at}/${name}`, message }] : [])),
+    ...(isWrongSkills ? [{ pointer: `${at}/skills`, message: skillsMessage }] : []),
+    ...duplicateFields(overlay),
+  ]
 }
 
 /** Rejects two spellings of one field that have different values: only one of them could apply. */
 const duplicateFields = ({ pointer, patch }: Overlay): CardError[] =>
   Object.keys(patch).flatMap(name => {
     const standard = canonicalKey(name, 'card')
-    return standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])
-      ? []
-      : [
-          {
-            pointer: pointer + formatPointer(name),
-            message: `is another spelling of \`${standard}\`, which has another value here: keep one of them`,
-          },
-        ]
+    const isSame = standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])
+    const message = `is another spelling of \`${standard}\`, which has another value here: keep one of them`
+    return isSame ? [] : [{ pointer: pointer + formatPointer(name), message }]
   })
 
-type MergedSkills = {
-  skills: Json[]
-  /** By index of a merged skill, the index of the patch that set it. */
-  sources: ReadonlyMap<number, number>
-  /** The indexes of patches that match no tool. */
-  ignored: number[]
-}
+/** Skills, by index of each the index of the patch that set it, and the indexes of patches that match no tool. */
+type MergedSkills = { skills: Json[]; sources: ReadonlyMap<number, number>; ignored: number[] }
 
 /**
- * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill id,
- * and none can be added.
+ * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill
+ * id, and none can be added.
  */
 const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false): MergedSkills => {
   const skills = [...base]
