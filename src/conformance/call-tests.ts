@@ -96,7 +96,7 @@ const expectUndeclared =
     return expectError(reason, ...others)(outcome, context)
   }
 
-/** Evaluates an operation of a capability about a task that does not exist, which the agent must only know if declared. */
+/** Evaluates an operation of a capability about a task that does not exist: the error depends on the card. */
 const expectCapability =
   (capability: 'streaming' | 'pushNotifications', undeclared: Reason) =>
   (outcome: Outcome, context: TestContext): Verdict => {
