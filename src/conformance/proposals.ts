@@ -59,43 +59,26 @@ type Declared = {
 
 /** Compares a card with what the calls of its agent have shown. Pointers are into the canonical card. */
 export const compareWithObservations = (declared: Declared, observations: Observations): Proposal[] => [
-  ...compareCapability(declared, observations.streaming, {
-    rule: 'observed-streaming',
-    name: 'streaming',
-    calls: 'asked for a stream',
-    answered: 'answered with a stream',
-  }),
-  ...compareCapability(declared, observations.pushNotifications, {
-    rule: 'observed-push-notifications',
-    name: 'pushNotifications',
-    calls: 'configured push notifications',
-    answered: 'accepted',
-  }),
-  ...compareCapability(declared, observations.operations.extendedCard, {
-    rule: 'observed-extended-card',
-    name: 'extendedAgentCard',
-    calls: 'asked for the extended card',
-    answered: 'answered',
-  }),
+  ...capabilities.flatMap(capability => compareCapability(declared, observations, capability)),
   ...compareOutputModes(declared, observations.mediaTypes),
   ...compareInterfaces(declared, observations.protocols),
 ]
 
-/** A capability, its rule, and words for calls that need it and for their success. */
-type Capability = {
-  rule: ObservedRule['id']
-  name: 'streaming' | 'pushNotifications' | 'extendedAgentCard'
-  calls: string
-  answered: string
-}
+/** The capabilities that calls show, with their rules, and words for calls that need them and for their success. */
+const capabilities = [
+  ['streaming', 'observed-streaming', 'asked for a stream', 'answered with a stream'],
+  ['pushNotifications', 'observed-push-notifications', 'configured push notifications', 'accepted'],
+  ['extendedAgentCard', 'observed-extended-card', 'asked for the extended card', 'answered'],
+] as const
 
 const compareCapability = (
-  { card: { capabilities } }: Declared,
-  outcomes: Outcomes | undefined,
-  { rule, name, calls, answered }: Capability,
+  { card }: Declared,
+  observations: Observations,
+  [name, rule, calls, answered]: (typeof capabilities)[number],
 ): Proposal[] => {
+  const outcomes = name === 'extendedAgentCard' ? observations.operations.extendedCard : observations[name]
   if (outcomes === undefined) return []
-  const isDeclared = capabilities[name] === true
+  const isDeclared = card.capabilities[name] === true
   const isAlwaysRefused = outcomes.answered === 0 && outcomes.refused >= MIN_REFUSALS
   if (isDeclared ? !isAlwaysRefused : outcomes.answered === 0) return []
   const pointer = formatPointer('capabilities', name)

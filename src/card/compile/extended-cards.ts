@@ -24,13 +24,8 @@ import {
   overlayErrors,
 } from './overlay.ts'
 
-/** The card that callers with access to a tier read in place of the public one. */
-export type ExtendedCard = {
-  tier: string
-  /** The canonical card as it is served. */
-  card: AgentCard
-  documents: Record<RepresentationName, JsonObject>
-}
+/** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
+export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
 
 /** The part of a report that overlays can add to. */
 type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
@@ -40,32 +35,31 @@ type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
  * `publicFindings` does not have, with pointers into the manifest's overlays.
  */
 export const compileExtendedCards = (
-  { manifest, signedDocument, errorPointer }: MergedCard,
+  merged: MergedCard,
   publicCard: CanonicalCard,
   publicFindings: Findings,
   writer: RouteWriter,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
-  const tiers = buildTierDocuments(manifest, publicCard)
+  const tiers = buildTierDocuments(merged.manifest, publicCard)
   if ('errors' in tiers) return tiers
   const extended: ExtendedCard[] = []
   const errors: CardError[] = []
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
-  for (const tier of tiers) {
-    const read = readTierCard(tier, manifest, publicCard, errorPointer)
-    if ('errors' in read) {
-      errors.push(...toOverlayErrors(read.errors, tier, errorPointer))
+  for (const { tier, document, originOf, ignored = [] } of tiers) {
+    // An error is at the place of the overlay that caused it, or in the card below.
+    const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
+    const compiled = compileTier(document, { ...merged, errorPointer }, publicCard, writer)
+    if ('errors' in compiled) {
+      errors.push(...compiled.errors.map(error => ({ ...error, pointer: errorPointer(error.pointer) })))
       continue
     }
-    // An overlay that changes nothing keeps the signatures.
-    const signed = jsonEquals(tier.document, manifest.card) ? signedDocument : tier.document
-    const card = writer.toServedCard(read.card)
-    const served = writer.writeRepresentations({ ...read, card, signed })
-    errors.push(...toOverlayErrors(served.errors, tier, errorPointer))
-    extended.push({ tier: tier.tier, card, documents: served.documents })
-    findings.filled.push(...newFindings(read.filled, tier, known))
-    findings.converted.push(...newFindings(read.converted, tier, known), ...ignoredNotes(tier))
-    findings.issues.push(...newFindings(read.issues, tier, known))
+    const { card, documents, found } = compiled
+    extended.push({ tier, card, documents })
+    findings.filled.push(...newFindings(found.filled, originOf, known))
+    findings.converted.push(...newFindings(found.converted, originOf, known))
+    findings.converted.push(...ignored.map(pointer => ({ pointer, message: noSuchTool })))
+    findings.issues.push(...newFindings(found.issues, originOf, known))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
@@ -103,27 +97,27 @@ const buildTierDocuments = (
 
 const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills) && skills.length > 0
 
-/** Reads and lints the card of a tier, in the dialect of the public card. */
-const readTierCard = (
-  { document, originOf }: TierDocument,
-  manifest: Manifest,
+/** Compiles the card of a tier, in the dialect of the public card. */
+const compileTier = (
+  document: JsonObject,
+  { manifest, signedDocument, errorPointer }: MergedCard,
   publicCard: CanonicalCard,
-  errorPointer: (pointer: Pointer) => Pointer,
-): (CanonicalCard & Findings & { provenance: Provenance }) | { errors: CardError[] } => {
+  writer: RouteWriter,
+): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: CardError[] } => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return { errors: documentErrors }
   const provenance = new Provenance()
   const read = readCanonicalCard({ ...manifest, card: document }, provenance, publicCard)
   if ('errors' in read) return read
-  const errors = isEnforced(manifest) ? capabilityMismatches(read.card, publicCard.card) : []
+  const mismatches = isEnforced(manifest) ? capabilityMismatches(read.card, publicCard.card) : []
+  if (mismatches.length > 0) return { errors: mismatches }
+  // An overlay that changes nothing keeps the signatures.
+  const signed = jsonEquals(document, manifest.card) ? signedDocument : document
+  const card = writer.toServedCard(read.card)
+  const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({
-    ...read,
-    manifest,
-    sourceOf: pointer => provenance.sourceOf(pointer),
-    errorPointer: pointer => originOf(pointer) ?? errorPointer(pointer),
-  })
-  return { ...read, filled: provenance.filled, converted: provenance.converted, issues, provenance }
+  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
 
 /** Returns whether the gate refuses calls of operations that the public card does not declare. */
@@ -138,17 +132,10 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
       message: `must be ${capabilities[name]}, as in the public card: the gate checks calls against that card`,
     }))
 
-/** Maps errors to the overlays that caused them; those of the card below are mapped by `errorPointer`. */
-const toOverlayErrors = (
-  errors: readonly CardError[],
-  { originOf }: TierDocument,
-  errorPointer: (pointer: Pointer) => Pointer,
-): CardError[] => errors.map(error => ({ ...error, pointer: originOf(error.pointer) ?? errorPointer(error.pointer) }))
-
 /** Returns the findings caused by a tier's overlays that are not known yet, with pointers into the overlays. */
 const newFindings = <Finding extends Note>(
   findings: readonly Finding[],
-  { originOf }: TierDocument,
+  originOf: OverlayResult['originOf'],
   known: Set<string>,
 ): Finding[] =>
   findings.flatMap(finding => {
@@ -160,19 +147,8 @@ const newFindings = <Finding extends Note>(
 
 const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
 
-const ignoredNotes = ({ ignored = [] }: TierDocument): Note[] =>
-  ignored.map(pointer => ({ pointer, message: noSuchTool }))
-
-/** An agent with a remote card, and the extended card that it returned to one of its callers. */
-type AgentExtendedCard = {
-  id: string
-  /** The origin of this host's URLs in the card. */
-  origin: string
-  /** The public card as it was fetched. */
-  publicCard: JsonObject
-  /** The extended card as it was fetched. */
-  extendedCard: JsonObject
-}
+/** An agent, the origin of this host's URLs, and the public and the extended card as they were fetched. */
+type AgentExtendedCard = { id: string; origin: string; publicCard: JsonObject; extendedCard: JsonObject }
 
 /**
  * Compiles an extended card that was fetched from its agent as the public card of the manifest `document` is compiled.
