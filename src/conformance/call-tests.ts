@@ -43,30 +43,21 @@ const skipped = (reason: string): Verdict => ({ result: 'skipped', reason })
 export const passIf = (isPassed: boolean, reason: string): Verdict => (isPassed ? passed : failed(reason))
 
 /** Evaluates what no test can be about: the agent does not answer, or refuses the caller. */
-const evaluateUnread = (outcome: Outcome, { through, profile }: TestContext): Verdict | undefined => {
-  switch (outcome.kind) {
-    case 'unanswered':
-      return failed('The agent does not answer.')
-    case 'rate-limit':
-      return skipped('A rate limit refused the request.')
-    case 'denied':
-      return skipped(
-        through === 'direct'
-          ? 'The agent needs credentials, and its manifest names no secret for it.'
-          : profile.callers === 'anyone'
-            ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
-            : 'Callers need a token with the scope `call`, which that of this check may lack.',
-      )
-    case 'invalid':
-      return failed('The answer is not A2A.')
-    default:
-      return undefined
-  }
+const evaluateUnread = ({ kind }: Outcome, { through, profile }: TestContext): Verdict | undefined => {
+  if (kind === 'unanswered') return failed('The agent does not answer.')
+  if (kind === 'rate-limit') return skipped('A rate limit refused the request.')
+  if (kind === 'invalid') return failed('The answer is not A2A.')
+  if (kind !== 'denied') return undefined
+  if (through === 'direct') return skipped('The agent needs credentials, and its manifest names no secret for it.')
+  return skipped(
+    profile.callers === 'anyone'
+      ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
+      : 'Callers need a token with the scope `call`, which that of this check may lack.',
+  )
 }
 
 const requires = (reason: Reason): string => `A2A requires error ${specifiedError(reason).code}`
 
-/** Returns a function that expects one of these errors. */
 const expectError =
   (...expected: readonly [Reason, ...Reason[]]) =>
   (outcome: Outcome, context: TestContext): Verdict => {
@@ -128,7 +119,6 @@ export const writeCall = ({ operation, params, write }: CallTest, protocol: Prot
   return { method, path, ...(message !== undefined && { body: JSON.stringify({ message, configuration }) }) }
 }
 
-/** Returns the parameters of a message with a text. */
 const writeMessage =
   (...acceptedOutputModes: string[]) =>
   ({ binding, version }: Protocol, id: string): JsonObject => {
@@ -149,7 +139,6 @@ const skipIfHosted = ({ profile, through }: TestContext): string | undefined =>
     ? 'This host serves the extended card in place of the agent.'
     : undefined
 
-/** Returns whether one of these modes includes a media type. */
 const accepts = (modes: readonly string[], type: string): boolean =>
   modes.some(mode => intersects(parseMediaRange(mode), parseMediaRange(type)))
 

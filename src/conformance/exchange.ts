@@ -19,15 +19,14 @@ import {
 import { essence } from '../json/index.ts'
 import { MAX_CHECK_EVENTS, MAX_CHECK_RESPONSE_BYTES } from '../limits.ts'
 
-/** The agent that is checked, and the request to check it. */
+/** The agent that is checked, how long one request to it may take, and the request to check it. */
 export type CheckedAgent = {
   id: string
   profile: CallProfile
-  /** Where the agent serves its card, and the binding and secret for it, if the host fetches it from there. */
+  /** The address from which the host fetches the card, if it does. */
   source?: UpstreamAddress | undefined
   /** The key by which the calls of the caller are limited. */
   caller: string
-  /** How long one request may take. */
   seconds: number
   context: RequestContext
   /** Returns the endpoint of this host that serves the card. */

@@ -97,11 +97,10 @@ const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject =
   return setCapabilities(card, { extendedAgentCard: false })
 }
 
-/** Returns where an authored card declares that it has an extended card. */
 const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   const { capabilities } = card
-  if (listCapabilityNames(capabilities)?.some(name => canonicalFlag(name) === 'extendedAgentCard'))
-    return '/capabilities'
+  const names = listCapabilityNames(capabilities)
+  if (names?.some(name => canonicalFlag(name) === 'extendedAgentCard')) return '/capabilities'
   const flags = isJsonObject(capabilities) ? capabilities : {}
   const flag = Object.keys(flags).find(
     key => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',

@@ -66,10 +66,8 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
     return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
   if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
   const duplicates = duplicateFields({ pointer: '', patch: manifest.card })
-  const errors = [
-    ...checkDocument(fetched),
-    ...duplicates.map(error => ({ ...error, pointer: errorPointer(error.pointer) })),
-  ]
+  const own = duplicates.map(({ pointer, message }) => ({ pointer: errorPointer(pointer), message }))
+  const errors = [...checkDocument(fetched), ...own]
   return errors.length > 0 ? { errors } : merge(manifest, fetched, source, errorPointer)
 }
 

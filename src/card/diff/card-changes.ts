@@ -30,30 +30,23 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
 
 /** Finds the interfaces that are removed, added, or have another address, version or binding. */
 const compareInterfaces = (before: readonly AgentInterface[], after: readonly AgentInterface[]): FoundChange[] => {
-  const locate = (item: AgentInterface, index: number) => ({
-    item,
-    pointer: formatPointer('supportedInterfaces', index),
-  })
+  const pointerOf = (index: number): Pointer => formatPointer('supportedInterfaces', index)
   const changes: FoundChange[] = []
-  const added = new Set(after.map(locate))
-  let removed = before.map(locate)
+  const added = new Map(after.entries())
+  let removed = [...before.entries()]
   for (const { isSame, report } of interfaceMatches)
-    removed = removed.filter(({ item }) => {
-      const match = [...added].find(other => isSame(item, other.item))
-      if (match === undefined) return true
-      added.delete(match)
-      if (report) changes.push({ ...report(item, match.item), pointer: match.pointer })
+    removed = removed.filter(([, item]) => {
+      const [index, match] = [...added].find(([, other]) => isSame(item, other)) ?? []
+      if (index === undefined || match === undefined) return true
+      added.delete(index)
+      if (report) changes.push({ ...report(item, match), pointer: pointerOf(index) })
       return false
     })
-  return [
-    ...changes,
-    ...removed.map(({ item, pointer }) =>
-      change('interface-removed', pointer, `the agent no longer offers ${describeInterface(item)}`),
-    ),
-    ...[...added].map(({ item, pointer }) =>
-      change('interface-added', pointer, `the agent now also offers ${describeInterface(item)}`),
-    ),
-  ]
+  for (const [index, item] of removed)
+    changes.push(change('interface-removed', pointerOf(index), `the agent no longer offers ${describeInterface(item)}`))
+  for (const [index, item] of added)
+    changes.push(change('interface-added', pointerOf(index), `the agent now also offers ${describeInterface(item)}`))
+  return changes
 }
 
 type InterfaceMatch = {
@@ -97,7 +90,6 @@ const describeInterface = (item: AgentInterface): string => `${describeProtocol(
 const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
-/** Finds the skills that are removed or added. */
 const compareSkills = ({ skills: before }: AgentCard, { skills: after }: AgentCard): FoundChange[] => {
   const findMissing = (skills: AgentSkill[], others: AgentSkill[], rule: FoundChange['rule'], clause: string) => {
     const known = new Set(others.map(({ id }) => id))
@@ -137,16 +129,14 @@ const compareModes = (
   }
   return [
     ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
-    ...pairSkills(before, after).flatMap(
-      ({ name, pointer, before: { [own]: old = [] }, after: { [own]: current = [] } }) => {
-        if (old.length === 0 && current.length === 0) return []
-        const [earlier, later] = [
-          old.length > 0 ? old : before[defaults],
-          current.length > 0 ? current : after[defaults],
-        ]
-        return compare(earlier, later, name, `${pointer}/${own}`)
-      },
-    ),
+    ...pairSkills(before, after).flatMap(({ name, pointer, before: earlier, after: later }) => {
+      const [old, current] = [
+        earlier[own]?.length ? earlier[own] : undefined,
+        later[own]?.length ? later[own] : undefined,
+      ]
+      if (old === undefined && current === undefined) return []
+      return compare(old ?? before[defaults], current ?? after[defaults], name, `${pointer}/${own}`)
+    }),
   ]
 }
 
@@ -155,18 +145,16 @@ const compareModes = (
  * though hundreds of skills may have the same modes.
  */
 const createModeFinder = (modes: readonly string[], others: readonly string[]) => {
-  const [ranges, otherRanges] = [listRanges(modes), listRanges(others)]
-  const coveredBy = new Map(
-    ranges.map(({ mode, range }) => [
-      mode,
-      otherRanges.filter(other => covers(other.range, range)).map(other => other.mode),
-    ]),
-  )
+  const ranges = listRanges(others)
+  const findCovering = (range: MediaRange) => ranges.filter(other => covers(other.range, range)).map(({ mode }) => mode)
+  const coveredBy = new Map(listRanges(modes).map(({ mode, range }) => [mode, findCovering(range)]))
   return (modes: readonly string[], others: readonly string[]): string[] => {
     const present = new Set(others)
     return [...new Set(modes)].filter(mode => coveredBy.get(mode)?.every(other => !present.has(other)))
   }
 }
+
+type MediaRange = ReturnType<typeof parseMediaRange>
 
 const listRanges = (modes: readonly string[]) =>
   [...new Set(modes)].map(mode => ({ mode, range: parseMediaRange(mode) })).filter(({ range }) => !range.excluded)

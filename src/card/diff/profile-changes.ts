@@ -43,8 +43,13 @@ const compareCallers: Comparison = (before, after) =>
     ? `would be available to other callers: callers would be ${after.callers}`
     : undefined
 
-/** By field of the profile; null where it has no effect on the use of a secret, or depends on `upstream` alone. */
-const comparisons: Record<keyof CallProfile, Comparison | null> = {
+/**
+ * Fields that have no effect on the use of a secret, or depend on `upstream` alone. This host answers calls for its own
+ * extended cards, and translated calls are those that the agent gets anyway.
+ */
+type OtherField = 'extendedAgentCard' | 'bridge' | 'tiers' | 'modes' | 'secret' | 'service' | 'mcp' | 'cardMissing'
+
+const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison> = {
   targets: compareTargets,
   visibility: mustNotChange(),
   route: mustNotChange(),
@@ -58,17 +63,7 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
   pushNotifications: mustNotAppear(),
   agentServesExtendedCard: mustNotAppear('extendedAgentCard'),
   requiredExtensions: compareExtensions,
-  // This host answers calls for its own extended cards.
-  extendedAgentCard: null,
-  // Translated calls are those that the agent gets anyway.
-  bridge: null,
-  tiers: null,
-  modes: null,
-  secret: null,
-  service: null,
   identity: mustNotChange('hosts'),
-  mcp: null,
-  cardMissing: null,
 }
 
 /**
@@ -76,6 +71,6 @@ const comparisons: Record<keyof CallProfile, Comparison | null> = {
  * version, other operations, or other callers. `upstream` must be the same.
  */
 export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined => {
-  const names = Object.keys(comparisons) as (keyof CallProfile)[]
-  return names.flatMap(field => comparisons[field]?.(before, after, field) ?? [])[0]
+  const names = Object.keys(comparisons) as (keyof typeof comparisons)[]
+  return names.flatMap(field => comparisons[field](before, after, field) ?? [])[0]
 }

@@ -11,22 +11,21 @@ import {
 } from '../../json/index.ts'
 import type { AgentCard } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
-import { change, changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
+import { changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareValues } from './drift.ts'
 
 /** Compares the security schemes of two cards, and which of them the cards and their skills require. */
 export const compareSecurity = (before: AgentCard, after: AgentCard): FoundChange[] => {
   const budget = createBudget()
-  const pair = { before: before.securityRequirements, after: after.securityRequirements }
+  const [ofCard, ofLater] = [before.securityRequirements, after.securityRequirements]
   return [
     ...pairMembers(before.securitySchemes ?? {}, after.securitySchemes ?? {}).flatMap(compareScheme),
-    ...compareRequirements(pair, { pointer: '/securityRequirements', name: 'the agent' }, budget),
+    ...compareRequirements({ name: 'the agent', pointer: '', before: ofCard, after: ofLater }, budget),
     // A skill's own requirements replace those of the card.
-    ...pairSkills(before, after).flatMap(({ name, pointer, before: { securityRequirements: old }, after: skill }) => {
-      const own = skill.securityRequirements
-      if (old === undefined && own === undefined) return []
-      const pair = { before: old ?? before.securityRequirements, after: own ?? after.securityRequirements }
-      return compareRequirements(pair, { pointer: `${pointer}/securityRequirements`, name }, budget)
+    ...pairSkills(before, after).flatMap(({ before: earlier, after: later, ...skill }) => {
+      const [old, own] = [earlier.securityRequirements, later.securityRequirements]
+      const isSame = old === undefined && own === undefined
+      return isSame ? [] : compareRequirements({ ...skill, before: old ?? ofCard, after: own ?? ofLater }, budget)
     }),
   ]
 }
@@ -76,15 +75,13 @@ const settingsOf = (scheme: JsonObject): JsonObject =>
 
 const describe = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-type Pair = { before: Requirements | undefined; after: Requirements | undefined }
+/** The requirements of an agent or skill in both cards. */
+type Pair = Record<'before' | 'after', Requirements | undefined> & { name: string; pointer: Pointer }
 
-const compareRequirements = (
-  { before = [], after = [] }: Pair,
-  { pointer, name }: { pointer: Pointer; name: string },
-  budget: Budget,
-): FoundChange[] => {
+const compareRequirements = ({ name, pointer, before = [], after = [] }: Pair, budget: Budget): FoundChange[] => {
   if (jsonEquals(before, after)) return []
-  const found = (rule: FoundChange['rule'], clause: string) => [change(rule, pointer, `${name} ${clause}`)]
+  const found = (rule: FoundChange['rule'], clause: string, isFound = true) =>
+    changeIf(isFound, rule, `${pointer}/securityRequirements`, `${name} ${clause}`)
   const [wasOpen, isOpen] = [allowsAnonymous(before), allowsAnonymous(after)]
   if (wasOpen && !isOpen) return found('credentials-required', `now requires credentials: ${listAlternatives(after)}`)
   if (isOpen && !wasOpen) return found('credentials-accepted', 'no longer requires credentials')
@@ -94,11 +91,10 @@ const compareRequirements = (
     return found('details-changed', 'lists its required credentials differently')
   const list = (requirements: Requirements, indices: number[]) =>
     listAlternatives(requirements.filter((_, index) => indices.includes(index)))
+  const [withRefused, withAccepted] = [list(before, refused), list(after, accepted)]
   return [
-    ...(refused.length > 0
-      ? found('credentials-required', `no longer accepts callers with ${list(before, refused)}`)
-      : []),
-    ...(accepted.length > 0 ? found('credentials-accepted', `now accepts callers with ${list(after, accepted)}`) : []),
+    ...found('credentials-required', `no longer accepts callers with ${withRefused}`, refused.length > 0),
+    ...found('credentials-accepted', `now accepts callers with ${withAccepted}`, accepted.length > 0),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { test as isMediaTypeName } from 'media-typer'
 import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
 import { isBridged } from '../manifest/index.ts'
+import type { Note } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
 import {
   type AuthoredSkill,
@@ -119,8 +120,7 @@ const describeMode = (mode: string): string => {
     : `${NOT_A_MEDIA_TYPE}: the gate matches it with the same word only`
 }
 
-/** Returns every mode that is not a media type, with its canonical place. */
-const findWrongModes = ({ card }: LintContext): { mode: string; pointer: Pointer }[] =>
+const findWrongModes = ({ card, sourceOf }: LintContext): Note[] =>
   [
     { at: '/defaultInputModes', modes: card.defaultInputModes },
     { at: '/defaultOutputModes', modes: card.defaultOutputModes },
@@ -129,7 +129,9 @@ const findWrongModes = ({ card }: LintContext): { mode: string; pointer: Pointer
       { at: formatPointer('skills', index, 'outputModes'), modes: outputModes },
     ]),
   ].flatMap(({ at, modes = [] }) =>
-    modes.flatMap((mode, index) => (isMediaType(mode) ? [] : [{ mode, pointer: at + formatPointer(index) }])),
+    modes.flatMap((mode, index) =>
+      isMediaType(mode) ? [] : [{ pointer: sourceOf(at + formatPointer(index)), message: describeMode(mode) }],
+    ),
   )
 
 /** Rules about input and output modes. */
@@ -144,16 +146,7 @@ export const modes: readonly Rule[] = [
         .filter(({ value }) => isBlank(value))
         .map(({ pointer }) => pointer),
   ),
-  {
-    id: 'mode-media-type',
-    severity: 'warning',
-    summary: NOT_A_MEDIA_TYPE,
-    check: context =>
-      findWrongModes(context).map(({ mode, pointer }) => ({
-        pointer: context.sourceOf(pointer),
-        message: describeMode(mode),
-      })),
-  },
+  rule('mode-media-type', 'warning', NOT_A_MEDIA_TYPE, findWrongModes),
 ]
 
 /** The flags of England, Scotland and Wales: tag characters that are visible. */

@@ -20,7 +20,6 @@ const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
   return url ? [{ url, pointer }] : []
 }
 
-/** Returns the agent's own endpoints. */
 const endpoints = (context: LintContext): UrlAt[] => {
   const { value, pointer } = getAuthored(context, '/url')
   return [
@@ -54,7 +53,6 @@ const publicUrls = (context: LintContext): UrlAt[] => {
 
 const linkFields = ['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl']
 
-/** Returns the links for people with their places. */
 const linksOf = ({ card, sourceOf }: LintContext): Authored[] => [
   ...linkFields.map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
   { pointer: sourceOf('/provider/url'), value: card.provider?.url },
@@ -71,7 +69,6 @@ const urlsOnAgentHost = (context: LintContext): UrlAt[] => {
   return [...links, ...authorities(context)].filter(({ url }) => hosts.includes(url.hostname))
 }
 
-/** Finds the URLs for which `isWrong` is true. */
 const findUrls =
   (list: (context: LintContext) => UrlAt[], isWrong: (url: URL) => boolean) =>
   (context: LintContext): Pointer[] =>

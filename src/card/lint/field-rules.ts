@@ -14,15 +14,11 @@ const extensionName = /^(?:x-|[_$@])/i
 
 /** Rules about the names of fields. */
 export const fields: readonly Rule[] = [
-  {
-    id: 'misspelt-field',
-    severity: 'warning',
-    summary: 'is not read by clients; did you mean another field?',
-    check: context =>
-      findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
-        suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
-      ),
-  },
+  rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
+    findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
+      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
+    ),
+  ),
   rule(
     'unknown-field',
     'info',
@@ -62,12 +58,9 @@ const checkedObjects = (context: LintContext): CheckedObject[] => [
     return isJsonObject(value) ? [{ object: value, kind, pointer }] : []
   }),
   ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
-    getAuthoredItems(context, name).map(({ item, pointer }) => ({
-      object: item,
-      kind: 'interface' as const,
-      pointer,
-      canonical: name + pointer.slice(pointer.lastIndexOf('/')),
-    })),
+    getAuthoredItems(context, name).map(({ item, pointer }): CheckedObject => {
+      return { object: item, kind: 'interface', pointer, canonical: name + pointer.slice(pointer.lastIndexOf('/')) }
+    }),
   ),
   ...getAuthoredSkills(context).map(({ authored, pointer }) => ({ object: authored, kind: 'skill' as const, pointer })),
 ]

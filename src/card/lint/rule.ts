@@ -32,17 +32,18 @@ export type Rule = {
   check: (context: LintContext) => Note[]
 }
 
-/** Creates a rule from a function that returns pointers into the authored card. Each finding has the same message. */
+/** Creates a rule from a function that finds places in the authored card, whose message is by default the summary. */
 export const rule = (
   id: string,
   severity: Severity,
   summary: string,
-  find: (context: LintContext) => readonly Pointer[],
+  find: (context: LintContext) => readonly (Pointer | Note)[],
 ): Rule => ({
   id,
   severity,
   summary,
-  check: context => find(context).map(pointer => ({ pointer, message: summary })),
+  check: context =>
+    find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
 })
 
 /** An authored value and its place; the value is undefined if the author wrote none. */

@@ -77,7 +77,7 @@ export const security: readonly Rule[] = [
         .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
         .map(({ pointer }) => pointer),
   ),
-  { id: 'scheme-type-unknown', severity: 'error', summary: unknownType, check: findUnknownTypes },
+  rule('scheme-type-unknown', 'error', unknownType, findUnknownTypes),
   rule(
     'callers-unchecked',
     'warning',
@@ -186,16 +186,6 @@ const findOddNumbers = (value: Json, pointer: Pointer): Pointer[] => {
 
 /** Rules about signatures: those of the card's author, and those that the manifest requests. */
 export const signatures: readonly Rule[] = [
-  {
-    id: 'signature-unverifiable',
-    severity: 'warning',
-    summary: 'is no signature that a client can verify',
-    check: findUnverifiable,
-  },
-  {
-    id: 'unsignable-value',
-    severity: 'info',
-    summary: 'is not covered by signatures as most SDKs verify them',
-    check: findUnsignable,
-  },
+  rule('signature-unverifiable', 'warning', 'is no signature that a client can verify', findUnverifiable),
+  rule('unsignable-value', 'info', 'is not covered by signatures as most SDKs verify them', findUnsignable),
 ]

@@ -9,6 +9,7 @@ import {
   collectModes,
   findBridgedTarget,
   type Note,
+  resolveTargets,
   toTarget,
   translatedProtocols,
   type WireVersion,
@@ -20,17 +21,13 @@ import {
  * are translated. An agent of 0.2 is listed as one of 0.3, as which it is called: readers of 0.x take all interfaces to
  * have one version.
  */
-export const gatewayInterfaces = (
-  interfaces: readonly AgentInterface[],
-  bridge: BridgeLevel,
-  agentUrl: string,
-): AgentInterface[] => {
-  const own = interfaces.flatMap(each => toTarget(each) ?? [])
-  const protocols = [...own, ...translatedProtocols(own, bridge)].map(({ binding, version }) => `${binding} ${version}`)
-  return [...new Set(protocols)].map(protocol => {
-    const [protocolBinding = '', protocolVersion = ''] = protocol.split(' ')
-    return { url: `${agentUrl}/a2a`, protocolBinding, protocolVersion }
-  })
+export const gatewayInterfaces = (card: AgentCard, bridge: BridgeLevel, agentUrl: string): AgentInterface[] => {
+  const own = resolveTargets(card, {})
+  return [...own, ...translatedProtocols(own, bridge)].map(({ binding, version }) => ({
+    url: `${agentUrl}/a2a`,
+    protocolBinding: binding,
+    protocolVersion: version,
+  }))
 }
 
 /** Rejects `route: gateway` for an agent that has no interface this host can forward to. */
@@ -79,11 +76,7 @@ const lossesOfNewClients = (card: AgentCard): Note[] => [
 ]
 
 const lossesOfOldClients = (card: AgentCard): Note[] => [
-  ...capabilityLoss(
-    card,
-    'pushNotifications',
-    'clients of 0.3 get notifications in the form of 1.0, and of several authentication schemes, the agent gets one',
-  ),
+  ...capabilityLoss(card, 'pushNotifications', 'clients of 0.3 get notifications in the form of 1.0, with one scheme'),
   ...textLosses('/defaultOutputModes', collectModes(card).union.output, 'answers to clients of 0.3'),
 ]
 

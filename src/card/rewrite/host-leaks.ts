@@ -22,13 +22,11 @@ export const isSelfUrl = (address: string, agentUrl: string): boolean => {
 const isAtOrBelow = ({ host, pathname }: URL, base: URL): boolean =>
   host === base.host && `${pathname}/`.startsWith(`${base.pathname.replace(/(?<=.)\/$/, '')}/`)
 
-/** The URLs of an agent behind a gateway. */
-type AgentAddresses = {
-  /** URLs whose hosts must not appear anywhere in the card. */
-  hidden: string[]
-  /** URLs whose hosts may appear in links for people, except at the endpoint itself. Empty for a fetched card. */
-  interfaces: string[]
-}
+/**
+ * The URLs of an agent behind a gateway. The hosts of hidden ones must not appear anywhere in the card; those of
+ * interfaces may appear in links for people, except at the endpoint itself.
+ */
+type AgentAddresses = { hidden: string[]; interfaces: string[] }
 
 /**
  * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links

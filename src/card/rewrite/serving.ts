@@ -46,12 +46,8 @@ export const createRouteWriter = (
   const rewrite = isFetched ? createRewriter(manifest, direct, addresses.hidden, agentUrl) : undefined
   return {
     toServedCard: card => {
-      const { supportedInterfaces } = withBridgeInterfaces(manifest, card)
-      const routed = {
-        ...card,
-        ...gatewayCardLink(card, agentUrl),
-        supportedInterfaces: gatewayInterfaces(supportedInterfaces, bridge, agentUrl),
-      }
+      const supportedInterfaces = gatewayInterfaces(withBridgeInterfaces(manifest, card), bridge, agentUrl)
+      const routed = { ...card, ...gatewayCardLink(card, agentUrl), supportedInterfaces }
       return rewrite ? (rewrite(routed) as AgentCard) : routed
     },
     writeRepresentations: served => {
