@@ -28,13 +28,10 @@ const NO_CARD = 'The answer is no Agent Card.'
 /** Tests how this host serves the card of an agent. */
 export const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const options: SendOptions = { seconds: agent.seconds, authorized: agent.profile.visibility === 'internal' }
-  const get = (file: 'agent-card.json' | 'agent.json', query = '', headers: Record<string, string> = {}) =>
-    sendToHost(
-      agent,
-      agent.serveCard(file),
-      { path: `/agents/${agent.id}/.well-known/${file}${query}`, headers },
-      options,
-    )
+  const get = (file: 'agent-card.json' | 'agent.json', query = '', headers: Record<string, string> = {}) => {
+    const path = `/agents/${agent.id}/.well-known/${file}${query}`
+    return sendToHost(agent, agent.serveCard(file), { path, headers }, options)
+  }
   const getDialects = async () => {
     const answers = await Promise.all(dialectNames.map(dialect => get('agent-card.json', `?dialect=${dialect}`)))
     return answers.find(answer => !hasMembers(readDocument(answer))) ?? answers[0] ?? { failed: 'unreachable' as const }

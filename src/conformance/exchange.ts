@@ -36,18 +36,14 @@ export type CheckedAgent = {
 type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 
 /** A call of a check, written for its protocol. */
-export type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
+type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
 
-/** How a call is sent, and how long it may take. */
-export type SendOptions = {
-  seconds: number
-  /** Sends credentials: to the gate those of the caller, to the agent the secret of its manifest. */
-  authorized: boolean
-  /** Keeps the gate from forwarding the call, even where it would. */
-  gateOnly?: boolean
-  /** Reads a stream to its end, in place of its first event. */
-  wholeStream?: boolean
-}
+/**
+ * The time that a call may take, and how it is sent: `authorized` calls have the credentials of the caller for the gate,
+ * and the secret of the manifest for the agent. The gate forwards no `gateOnly` call. Of a stream, only the first event
+ * is read unless `wholeStream` is set.
+ */
+export type SendOptions = { seconds: number; authorized: boolean; gateOnly?: boolean; wholeStream?: boolean }
 
 /** An answer of an agent. The texts are a body, or the data of each event. */
 export type Answer =

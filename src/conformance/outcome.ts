@@ -14,7 +14,7 @@ export type Outcome = { summary: string } & (
 )
 
 /** A call of a check, as its answer is read. */
-export type AnsweredCheck = { protocol: Protocol; operation: OperationName; id: string }
+type AnsweredCheck = { protocol: Protocol; operation: OperationName; id: string }
 
 const FAILURES = {
   unreachable: 'could not be reached',
@@ -43,14 +43,12 @@ export const readOutcome = (answer: Answer, call: AnsweredCheck): Outcome => {
       : { kind: 'invalid', status: 0, summary }
   }
   const { status, isStream, texts } = answer
-  const media = mediaOf(answer)
+  const media = describeType(answer)
   if (status === 401 || status === 403) return { kind: 'denied', status, summary: `HTTP ${status}` }
   if (status === 429) return { kind: 'rate-limit', summary: 'HTTP 429' }
-  const invalid = (violation: string): Outcome => ({
-    kind: 'invalid',
-    status,
-    summary: `HTTP ${status}, ${media}: ${violation}`,
-  })
+  const invalid = (violation: string): Outcome => {
+    return { kind: 'invalid', status, summary: `HTTP ${status}, ${media}: ${violation}` }
+  }
   if (!isStream && !isJsonType(answer.type)) return invalid('no JSON')
   const facts: ResultFacts[] = []
   const form = isStream ? 'event' : status >= 400 ? 'error-response' : 'response'
@@ -91,7 +89,7 @@ const readError = ({ error }: ResultFacts, status: number, media: string): Outco
     : { kind: 'error', status, reason: reason ?? code?.toString(), summary }
 }
 
-const mediaOf = ({ type }: { type: string }): string => {
+const describeType = ({ type }: { type: string }): string => {
   if (type === '') return 'without a content type'
   return type.length <= 60 && /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'an unusual content type'
 }
@@ -107,4 +105,4 @@ export const readDocument = (answer: Answer): Json | undefined => {
 export const describeDocument = (answer: Answer): string =>
   'failed' in answer
     ? FAILURES[answer.failed]
-    : `HTTP ${answer.status}${answer.status === 304 ? '' : `, ${mediaOf(answer)}`}`
+    : `HTTP ${answer.status}${answer.status === 304 ? '' : `, ${describeType(answer)}`}`

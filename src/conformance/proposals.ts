@@ -47,15 +47,11 @@ const MIN_REFUSALS = 3
 /** Media types in one message; `seen` has all of them. */
 const MAX_LISTED_TYPES = 10
 
-/** The declarations of an agent. */
-type Declared = {
-  /** The canonical card with the agent's own URLs. */
-  card: AgentCard
-  /** The endpoints that calls are forwarded to. */
-  targets: readonly CallTarget[]
-  /** The output modes of its extended cards, which only some callers may read. */
-  extendedOutputModes: readonly string[]
-}
+/**
+ * The canonical card of an agent with its own URLs, the endpoints that calls are forwarded to, and the output modes of
+ * its extended cards, which only some callers may read.
+ */
+type Declared = { card: AgentCard; targets: readonly CallTarget[]; extendedOutputModes: readonly string[] }
 
 /** Compares a card with what the calls of its agent have shown. Pointers are into the canonical card. */
 export const compareWithObservations = (declared: Declared, observations: Observations): Proposal[] => [

@@ -15,14 +15,7 @@ import {
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
-import {
-  applyOverlay,
-  type MergedCard,
-  mergeFetchedCard,
-  noSuchTool,
-  type OverlayResult,
-  overlayErrors,
-} from './overlay.ts'
+import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
 export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
@@ -57,8 +50,7 @@ export const compileExtendedCards = (
     const { card, documents, found } = compiled
     extended.push({ tier, card, documents })
     findings.filled.push(...newFindings(found.filled, originOf, known))
-    findings.converted.push(...newFindings(found.converted, originOf, known))
-    findings.converted.push(...ignored.map(pointer => ({ pointer, message: noSuchTool })))
+    findings.converted.push(...newFindings(found.converted, originOf, known), ...ignored)
     findings.issues.push(...newFindings(found.issues, originOf, known))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }

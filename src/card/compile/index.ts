@@ -30,12 +30,10 @@ import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
 
-/** A manifest with all that is served for it. */
+/** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {
   manifest: Manifest
-  /** The canonical card as it is served. */
   card: AgentCard
-  /** The canonical card with the agent's own URLs. */
   direct: AgentCard
   report: Report
   /** What looks like a secret and is not allowed. Neither a registration nor a refresh may publish such a card. */
@@ -50,13 +48,8 @@ export type Compiled = {
   toAuthored: (canonical: Pointer) => Pointer
 }
 
-/** What the host knows about a registration besides its document. */
-export type CompileContext = KnownOrigins & {
-  /** The agent's id. */
-  id: string
-  /** The document fetched from the card's source, required if the manifest has one. */
-  fetched?: JsonObject | undefined
-}
+/** The agent's id, the origins of the host, and the document fetched from the card's source if the manifest has one. */
+export type CompileContext = KnownOrigins & { id: string; fetched?: JsonObject | undefined }
 
 type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
@@ -155,16 +148,13 @@ const describeSignatures = (
 /** Notes the defaults that change what callers can do. */
 const notePolicies = (manifest: Manifest): Note[] => {
   const callers = callerPolicy(manifest)
-  const isTasksSet = manifest.gate.tasks !== undefined || taskPolicy(manifest) !== 'owner'
   const added = 'this host adds a credential of its own to each call'
-  return [
-    ...(manifest.callers !== undefined || callers === 'anyone'
-      ? []
-      : [{ pointer: '/callers', message: `set to ${callers}: ${added}, ${callerNotes[callers]}` }]),
-    ...(isTasksSet
-      ? []
-      : [{ pointer: '/gate/tasks', message: `set to owner: ${added}, so each caller reaches only its own tasks` }]),
-  ]
+  const notes: Note[] = []
+  if (manifest.callers === undefined && callers !== 'anyone')
+    notes.push({ pointer: '/callers', message: `set to ${callers}: ${added}, ${callerNotes[callers]}` })
+  if (manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner')
+    notes.push({ pointer: '/gate/tasks', message: `set to owner: ${added}, so each caller reaches only its own tasks` })
+  return notes
 }
 
 const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
@@ -179,16 +169,12 @@ const listDropped = (
   provenance: Provenance,
   toAuthored: (pointer: Pointer) => Pointer,
 ): Report['dropped'] => {
-  const isHostInterface = (pointer: Pointer) =>
-    manifest.route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
-  return Object.fromEntries(
-    Object.entries(dropped)
-      .map(([name, pointers]) => {
-        const lost = pointers.filter(pointer => !isHostInterface(pointer) && !provenance.isFilled(pointer))
-        return [name, truncatePointers(lost.map(toAuthored))] as const
-      })
-      .filter(([, lost]) => lost.length > 0),
-  )
+  const isHosts = (pointer: Pointer) => manifest.route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
+  const lost = Object.entries(dropped).map(([name, pointers]) => {
+    const authored = pointers.filter(pointer => !isHosts(pointer) && !provenance.isFilled(pointer))
+    return [name, truncatePointers(authored.map(toAuthored))] as const
+  })
+  return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }
 
 const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({

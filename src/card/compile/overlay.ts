@@ -85,8 +85,8 @@ const merge = (
   const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
   const toSource = (pointer: Pointer): Pointer => {
-    const origin = originOf(pointer)
-    return origin === undefined ? pointer : manifestPointer(origin)
+    const own = originOf(pointer)
+    return own === undefined ? pointer : manifestPointer(own)
   }
   const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
   // The source's signatures are kept for now: a representation drops them if it is not the document that they cover.
@@ -105,21 +105,19 @@ const merge = (
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
     notes: [
       ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
-      ...ignored.map(pointer => ({ pointer: manifestPointer(pointer), message: noSuchTool })),
+      ...ignored.map(note => ({ ...note, pointer: manifestPointer(note.pointer) })),
     ],
   }
 }
 
-/** The note on an overlay skill that matches no tool of the MCP server. */
-export const noSuchTool = 'left out: the MCP server has no such tool'
-
-/** A card with overlays merged over it. */
+/**
+ * A card with overlays merged over it. `originOf` returns the place in the uppermost overlay that set a place in the
+ * document, undefined if no overlay did; `ignored` are notes on the places in the last overlay that have no effect.
+ */
 export type OverlayResult = {
   document: JsonObject
-  /** Returns the place in the uppermost overlay that set a place in the document; undefined if no overlay did. */
   originOf: (pointer: Pointer) => Pointer | undefined
-  /** The places in the last overlay that have no effect. */
-  ignored?: Pointer[]
+  ignored?: Note[]
 }
 
 /**
@@ -145,7 +143,10 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
   return {
     document: keepsSignatures ? merged : omit(merged, 'signatures'),
     originOf: pointer => ownPointer(pointer) ?? originOf(pointer),
-    ignored: ignored.map(source => at + formatPointer('skills', source)),
+    ignored: ignored.map(source => ({
+      pointer: at + formatPointer('skills', source),
+      message: 'left out: the MCP server has no such tool',
+    })),
   }
 }
 
@@ -165,17 +166,8 @@ const targetNames = (document: JsonObject, patch: JsonObject): Map<string, strin
   return new Map(names.map(name => [chosen.get(targetOf(name)) === name ? targetOf(name) : name, name]))
 }
 
-/** Fields that route calls. Every caller is routed by the public card. */
-const routingFields = [
-  ...endpointFields,
-  'preferredTransport',
-  'preferred_transport',
-  'transport',
-  'protocol',
-  'protocolVersion',
-  'protocol_version',
-  'agentCard',
-]
+/** Fields besides the endpoints that route calls, as the public card does for every caller. */
+const routingField = /^(?:preferredTransport|preferred_transport|transport|protocol|protocol_?version|agentCard)$/i
 
 /** Rejects what an overlay for an extended card cannot change. */
 export const overlayErrors = (overlay: Overlay): CardError[] => {
@@ -184,7 +176,9 @@ export const overlayErrors = (overlay: Overlay): CardError[] => {
   const skillsMessage = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
   const isWrongSkills = Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
   return [
-    ...routingFields.flatMap(name => (Object.hasOwn(patch, name) ? [{ pointer: `${at}/${name}`, message }] : [])),
+    ...Object.keys(patch)
+      .filter(name => routingField.test(name) || endpointFields.some(field => field === name))
+      .map(name => ({ pointer: at + formatPointer(name), message })),
     ...(isWrongSkills ? [{ pointer: `${at}/skills`, message: skillsMessage }] : []),
     ...duplicateFields(overlay),
   ]

@@ -69,11 +69,11 @@ export const pairMembers = <Value>(
   return [...new Set([...old.keys(), ...current.keys()])].map(name => [name, old.get(name), current.get(name)])
 }
 
-/** Returns the skills that two cards have, by id, each with its place in the later card. */
-export const pairSkills = (
-  before: AgentCard,
-  after: AgentCard,
-): { name: string; pointer: Pointer; before: AgentSkill; after: AgentSkill }[] => {
+/** A skill that two cards have, its name in messages, and its place in the later card. */
+type SkillPair = { name: string; pointer: Pointer; before: AgentSkill; after: AgentSkill }
+
+/** Returns the skills that two cards have, by id. */
+export const pairSkills = (before: AgentCard, after: AgentCard): SkillPair[] => {
   const earlier = new Map(before.skills.map(skill => [skill.id, skill]))
   return after.skills.flatMap((skill, index) => {
     const previous = earlier.get(skill.id)

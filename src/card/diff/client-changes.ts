@@ -1,3 +1,4 @@
+import { compareVersions } from 'compare-versions'
 import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/index.ts'
 import { createRedaction } from '../lint/index.ts'
 import { type Manifest, taskPolicy } from '../manifest/index.ts'
@@ -77,6 +78,7 @@ const refusedCalls: Record<Exclude<keyof Manifest['gate'], 'tasks'>, string> = {
 }
 
 const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
+  const eachCaller = 'each caller now reaches'
   const isRefused = ({ gate }: Manifest, name: keyof typeof refusedCalls) => (gate[name] ?? 'enforce') === 'enforce'
   const names = Object.keys(refusedCalls) as (keyof typeof refusedCalls)[]
   const [wasOwner, isOwner] = [taskPolicy(before) === 'owner', taskPolicy(after) === 'owner']
@@ -93,26 +95,26 @@ const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
   ]
 }
 
-const eachCaller = 'each caller now reaches'
-
 /** Compares which access tokens of the card's issuers are accepted. */
 const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifest): FoundChange[] => {
   const [oldScope, scope] = [before?.scope, after?.scope]
   const [oldAudiences, audiences] = [listAudiences(before), listAudiences(after)]
-  const required = (pointer: Pointer, clause: string) =>
-    change('credentials-required', pointer, `access tokens ${clause}`)
-  const accepted = (pointer: Pointer, clause: string) =>
-    change('credentials-accepted', pointer, `access tokens ${clause}`)
+  const required = (pointer: Pointer, clause: string, isChanged = true) =>
+    changeIf(isChanged, 'credentials-required', pointer, `access tokens ${clause}`)
+  const accepted = (pointer: Pointer, clause: string, isChanged = true) =>
+    changeIf(isChanged, 'credentials-accepted', pointer, `access tokens ${clause}`)
+  const [isNeeded, wasNeeded] = [
+    scope !== undefined && scope !== oldScope,
+    scope === undefined && oldScope !== undefined,
+  ]
   const without = (names: string[], others: string[]) => names.filter(name => !others.includes(name))
   return [
-    ...without(oldAudiences, audiences).map(name => required('/jwt/audience', `for ${name} are no longer accepted`)),
-    ...without(audiences, oldAudiences).map(name => accepted('/jwt/audience', `for ${name} are now accepted`)),
-    ...(scope !== undefined && scope !== oldScope
-      ? [required('/jwt/scope', `now need the scope ${quote(scope)}`)]
-      : []),
-    ...(scope === undefined && oldScope !== undefined
-      ? [accepted('/jwt/scope', `no longer need the scope ${quote(oldScope)}`)]
-      : []),
+    ...without(oldAudiences, audiences).flatMap(name =>
+      required('/jwt/audience', `for ${name} are no longer accepted`),
+    ),
+    ...without(audiences, oldAudiences).flatMap(name => accepted('/jwt/audience', `for ${name} are now accepted`)),
+    ...required('/jwt/scope', `now need the scope ${quote(`${scope}`)}`, isNeeded),
+    ...accepted('/jwt/scope', `no longer need the scope ${quote(`${oldScope}`)}`, wasNeeded),
     ...pairMembers<Json>(before?.tiers ?? {}, after?.tiers ?? {}).flatMap(([tier, old, current]) => {
       const pointer = formatPointer('jwt', 'tiers', tier)
       if (jsonEquals(old, current)) return []
@@ -174,8 +176,8 @@ export const findVersionFinding = (
   if (earlier === undefined)
     return before === after ? { message: `must differ from the one before, ${reason}` } : undefined
   const lowest = earlier.isPreRelease ? earlier.numbers : raise(earlier.numbers, changeClass)
-  if (later && before !== after && !isLower(later.numbers, lowest)) return undefined
   const use = lowest.join('.')
+  if (later && before !== after && compareVersions(later.numbers.join('.'), use) >= 0) return undefined
   return { use, message: `must be ${use} or higher, ${reason}` }
 }
 
@@ -196,9 +198,4 @@ const raise = ([major, minor, patch]: Numbers, changeClass: 'breaking' | 'additi
   const isBreaking = changeClass === 'breaking'
   if (major === 0) return isBreaking ? [0, minor + 1, 0] : [0, minor, patch + 1]
   return isBreaking ? [major + 1, 0, 0] : [major, minor + 1, 0]
-}
-
-const isLower = (numbers: Numbers, others: Numbers): boolean => {
-  const at = numbers.findIndex((number, index) => number !== others[index])
-  return at !== -1 && (numbers[at] ?? 0) < (others[at] ?? 0)
 }

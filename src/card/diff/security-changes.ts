@@ -111,7 +111,7 @@ type Requirement = Requirements[number]
 const MAX_COMPARISONS = 500_000
 
 /** The comparisons that are left. */
-export type Budget = { comparisons: number }
+type Budget = { comparisons: number }
 
 /** Returns the budget for one pair of cards. */
 export const createBudget = (): Budget => ({ comparisons: MAX_COMPARISONS })

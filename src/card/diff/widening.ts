@@ -4,7 +4,7 @@ import { getApiKeyHeaders } from '../call-profile.ts'
 import { type AgentCard, type AgentInterface, type CardError, majorMinor, wireVersionOf } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { pairMembers } from './change-rules.ts'
-import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './security-changes.ts'
+import { createBudget, describeRequirement, findUncovered, type Requirements } from './security-changes.ts'
 
 /**
  * Returns what widens access in the later of two canonical cards: new destinations for calls or credentials, and weaker
@@ -52,13 +52,12 @@ const usageOf = ({ protocolBinding, protocolVersion }: AgentInterface): string =
   `${protocolBinding} ${wireVersionOf.get(majorMinor(protocolVersion)) ?? majorMinor(protocolVersion)}`
 
 /** The gate refuses calls of an operation whose capability is not declared. */
-const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] =>
-  (['streaming', 'pushNotifications', 'extendedAgentCard'] as const)
+const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] => {
+  const message = 'is new: the agent receives calls that were refused'
+  return ['streaming', 'pushNotifications', 'extendedAgentCard']
     .filter(name => after[name] === true && before[name] !== true)
-    .map(name => ({
-      pointer: formatPointer('capabilities', name),
-      message: 'is new: the agent receives calls that were refused',
-    }))
+    .map(name => ({ pointer: formatPointer('capabilities', name), message }))
+}
 
 const listEndpoints = (
   { supportedInterfaces }: AgentCard,
@@ -85,9 +84,8 @@ const toDestination = (text: string, role: string, pointer: Pointer): Destinatio
 /** Accepts a change from http to https, but not the reverse. */
 const findAdded = (before: readonly Destination[], after: readonly Destination[]): Destination[] => {
   const keyOf = (role: string, url: string) => JSON.stringify([role, url])
-  const known = new Set(
-    before.flatMap(({ url, role }) => [keyOf(role, url), keyOf(role, url.replace(/^http:/, 'https:'))]),
-  )
+  const urls = before.flatMap(({ url, role }) => [keyOf(role, url), keyOf(role, url.replace(/^http:/, 'https:'))])
+  const known = new Set(urls)
   return after.filter(({ url, role }) => !known.has(keyOf(role, url)))
 }
 
@@ -105,8 +103,16 @@ const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] 
 /** Compares the requirements of the card, and those of each skill, which replace the card's. */
 const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
   const budget = createBudget()
-  const compare = (earlier: Requirements | undefined, later: Requirements | undefined, pointer: Pointer) =>
-    compareRequirements([earlier, later], pointer, budget)
+  // Each alternative must cover an earlier one.
+  const compare = (earlier: Requirements = [], later: Requirements = [], pointer: Pointer): CardError[] => {
+    const found = (message: string, at = '') => ({ pointer: pointer + at, message })
+    if (budget.comparisons <= 0) return [found('has too many alternatives to be compared with those before')]
+    if (allowsAnonymous(earlier)) return []
+    if (allowsAnonymous(later)) return [found('lets callers in without credentials, which were required')]
+    return findUncovered(later, earlier, budget).map(index =>
+      found(`lets callers in with ${describeRequirement(later[index])}, which was not enough`, formatPointer(index)),
+    )
+  }
   const earlierSkills = new Map(before.skills.map(skill => [skill.id, skill]))
   const kept = new Set(after.skills.map(({ id }) => id))
   const removed = distinct(
@@ -130,22 +136,6 @@ const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[
 const distinct = <Item>(items: readonly Item[]): Item[] => [
   ...new Map(items.map(item => [JSON.stringify(item), item])).values(),
 ]
-
-/** Rejects each alternative that does not cover any earlier one. */
-const compareRequirements = (
-  [before = [], after = []]: readonly [Requirements | undefined, Requirements | undefined],
-  pointer: Pointer,
-  budget: Budget,
-): CardError[] => {
-  if (budget.comparisons <= 0)
-    return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
-  if (allowsAnonymous(before)) return []
-  if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
-  return findUncovered(after, before, budget).map(index => ({
-    pointer: pointer + formatPointer(index),
-    message: `lets callers in with ${describeRequirement(after[index])}, which was not enough`,
-  }))
-}
 
 type SchemeKind = { name: string; wrapper: string; strength: number; is?: (scheme: JsonObject) => boolean }
 
@@ -187,11 +177,10 @@ const findWeakerSchemes = ({ securitySchemes: before = {} }: AgentCard, after: A
 
 /** Finds the extensions that callers no longer have to activate. */
 const findRemovedExtensions = (before: AgentCard, after: AgentCard): CardError[] => {
-  const required = new Set(requiredExtensions(after))
-  return requiredExtensions(before)
+  const listRequired = ({ capabilities: { extensions = [] } }: AgentCard) =>
+    extensions.flatMap(({ uri, required }) => (required ? [uri] : []))
+  const required = new Set(listRequired(after))
+  return listRequired(before)
     .filter(uri => !required.has(uri))
     .map(uri => ({ pointer: '/capabilities/extensions', message: `no longer requires the extension ${uri}` }))
 }
-
-const requiredExtensions = ({ capabilities: { extensions = [] } }: AgentCard): string[] =>
-  extensions.filter(({ required }) => required).map(({ uri }) => uri)

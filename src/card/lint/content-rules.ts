@@ -55,11 +55,6 @@ export const capabilities: readonly Rule[] = [
   ),
 ]
 
-const MIN_EXAMPLES = 2
-
-const kebabCase = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
-
-/** Finds one field of each skill for which `isWrong` is true. */
 const forEachSkill =
   (field: string, isWrong: (skill: AuthoredSkill, context: LintContext) => boolean) =>
   (context: LintContext): Pointer[] =>
@@ -78,7 +73,7 @@ export const skills: readonly Rule[] = [
     'skill-id-kebab-case',
     'info',
     'is not kebab-case of at most 64 characters, such as "code-review"',
-    forEachSkill('id', ({ skill }) => !kebabCase.test(skill.id)),
+    forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
   ),
   rule(
     'tags-undeclared',
@@ -91,7 +86,7 @@ export const skills: readonly Rule[] = [
     'info',
     'are fewer than two: add real prompts, from which orchestrators learn, as in "What is the total of this invoice?"',
     forEachSkill('examples', ({ skill: { examples } }, context) => {
-      return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < MIN_EXAMPLES
+      return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
     }),
   ),
   rule(
@@ -120,19 +115,13 @@ const describeMode = (mode: string): string => {
     : `${NOT_A_MEDIA_TYPE}: the gate matches it with the same word only`
 }
 
-const findWrongModes = ({ card, sourceOf }: LintContext): Note[] =>
-  [
-    { at: '/defaultInputModes', modes: card.defaultInputModes },
-    { at: '/defaultOutputModes', modes: card.defaultOutputModes },
-    ...card.skills.flatMap(({ inputModes, outputModes }, index) => [
-      { at: formatPointer('skills', index, 'inputModes'), modes: inputModes },
-      { at: formatPointer('skills', index, 'outputModes'), modes: outputModes },
-    ]),
-  ].flatMap(({ at, modes = [] }) =>
-    modes.flatMap((mode, index) =>
-      isMediaType(mode) ? [] : [{ pointer: sourceOf(at + formatPointer(index)), message: describeMode(mode) }],
-    ),
-  )
+const findWrongModes = ({ card, sourceOf }: LintContext): Note[] => {
+  const { defaultInputModes, defaultOutputModes } = card
+  const skills = card.skills.map(({ inputModes, outputModes }) => ({ inputModes, outputModes }))
+  return collectStrings({ defaultInputModes, defaultOutputModes, skills })
+    .filter(({ value }) => !isMediaType(value))
+    .map(({ value, pointer }) => ({ pointer: sourceOf(pointer()), message: describeMode(value) }))
+}
 
 /** Rules about input and output modes. */
 export const modes: readonly Rule[] = [

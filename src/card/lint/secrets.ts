@@ -74,9 +74,7 @@ export const containsSecret = (value: Json, name = ''): boolean => collectSecret
 /** Returns a value, the member `name` of an object, or `[secret]` if it contains what looks like one. */
 export const hideSecret = (value: string, name?: string): string => (containsSecret(value, name) ? '[secret]' : value)
 
-const findSecrets = (document: Json): Pointer[] => [
-  ...new Set(collectSecrets(document).map(({ pointer }) => pointer())),
-]
+const findSecrets = (value: Json): Pointer[] => [...new Set(collectSecrets(value).map(({ pointer }) => pointer()))]
 
 /** The beginning of messages about a secret, up to the pointer that `allowSecrets` needs after a false alarm. */
 const problem = 'looks like a key, token or password: remove it and revoke it, or, if it is none,'

@@ -3,7 +3,6 @@ import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
 import {
   type AgentCard,
-  type AgentInterface,
   type CallModes,
   type CapabilityDefaults,
   type CardError,
@@ -22,10 +21,8 @@ export const bridgeCapabilities: CapabilityDefaults = {
 export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): AgentCard => {
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
-  const supportedInterfaces = ['1.0', '0.3'].map(
-    (protocolVersion): AgentInterface => ({ url: mcp, protocolBinding: 'JSONRPC', protocolVersion }),
-  )
-  return { ...card, supportedInterfaces }
+  const bridge = { url: mcp, protocolBinding: 'JSONRPC' }
+  return { ...card, supportedInterfaces: ['1.0', '0.3'].map(protocolVersion => ({ ...bridge, protocolVersion })) }
 }
 
 /** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */

@@ -75,15 +75,7 @@ const createUrlRewriter = (
 }
 
 /** Fields about the people behind an agent, and tokens: this host serves neither. Signatures cover what was signed. */
-const notRewritten = new Set([
-  'securitySchemes',
-  'provider',
-  'termsOfServiceUrl',
-  'privacyPolicyUrl',
-  'documentationUrl',
-  'iconUrl',
-  'signatures',
-])
+const notRewritten = /^(?:securitySchemes|provider|signatures|(?:termsOfService|privacyPolicy|documentation|icon)Url)$/
 
 /** Members that identify an extension, a skill or a resource, and would identify another if rewritten. */
 const identifiers = new Set(['id', 'uri'])
@@ -99,7 +91,7 @@ const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject 
       identifiers.has(name) && parent !== 'params' ? inner : rewrite(inner, parent === 'params' ? parent : name),
     )
   }
-  return mapMembers(document, (value, name) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
+  return mapMembers(document, (value, name) => (notRewritten.test(canonicalKey(name, 'card')) ? value : rewrite(value)))
 }
 
 /** A URL in a sentence, without the punctuation that follows it. */
