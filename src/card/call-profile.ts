@@ -26,7 +26,7 @@ const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptio
 export const CallProfile = v.object({
   ...{ visibility: Manifest.entries.visibility.wrapped, route: Manifest.entries.route.wrapped },
   gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
-  /** Where calls are forwarded, preferred first. Empty if this host can forward calls to none of the interfaces. */
+  /** The targets of calls, preferred first. Empty if this host can forward calls to none of the interfaces. */
   targets: v.array(
     v.object({
       ...{ binding: v.picklist(callBindings), version: v.picklist(wireVersions), url: httpUrl },
@@ -35,13 +35,13 @@ export const CallProfile = v.object({
   ),
   /** Which calls are translated to one of them. */
   bridge: Manifest.entries.bridge.wrapped,
-  /** Whether each caller reaches only the tasks that it started. */
+  /** Set to `owner` if each caller reaches only the tasks that it started. */
   tasks: v.picklist(['owner', 'shared']),
   ...{ service: Source.entries.service, secret: Source.entries.secret },
   /** Set if the agent gets a signed assertion of each caller, from this issuer: an origin of this host. */
   identity: v.exactOptional(v.object({ issuer: text })),
   ...{ streaming: v.boolean(), pushNotifications: v.boolean(), extendedAgentCard: v.boolean() },
-  /** Whether the agent itself serves the extended card: then calls for it are forwarded. */
+  /** Set if the agent itself serves the extended card: then calls for it are forwarded. */
   agentServesExtendedCard: v.exactOptional(v.literal(true)),
   /** The tiers of the manifest, the lowest first. */
   tiers: texts,
@@ -52,7 +52,7 @@ export const CallProfile = v.object({
   apiKeyHeaders: v.array(v.pipe(v.string(), v.check(isFieldName))),
   /** The discovery documents of the trusted OpenID Connect issuers. */
   openIdConnectUrls: texts,
-  /** What their access tokens must have; only with `openIdConnectUrls`. */
+  /** The audiences and scopes that their access tokens need; only with `openIdConnectUrls`. */
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   callers: Manifest.entries.callers.wrapped,
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */

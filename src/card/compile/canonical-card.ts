@@ -170,7 +170,7 @@ const withCallerScheme = (
   if (checked.length === 0)
     provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to a bearer scheme: ${reason}`)
   provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
-  // What the author wrote stays in its form: the canonical form names split schemes, which the card does not have.
+  // The author's requirements stay in their form: the canonical one names split schemes, which the card does not have.
   const authored = requirementFields.find(field => (card[field] ?? null) !== null)
   const field = authored ?? (dialect === '1.0' ? 'securityRequirements' : 'security')
   const toForm = (list: typeof required) => (field === 'security' ? writeV0Requirements(list, '', []) : list)

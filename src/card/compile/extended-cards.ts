@@ -192,7 +192,7 @@ const compileFetchedCard = (
   return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, documents }
 }
 
-/** Sets the capabilities by which the gate judges calls to those of the public card. */
+/** Sets the capabilities by which the gate checks calls to those of the public card. */
 const withGateCapabilities = (
   manifest: Manifest,
   { streaming = false, pushNotifications = false }: AgentCard['capabilities'],

@@ -68,7 +68,7 @@ const reportProtocol: InterfaceMatch['report'] = (before, after) => {
   return { rule: 'protocol-changed', message: `the agent speaks ${protocols} at ${describeAddress(after)}` }
 }
 
-/** How an interface finds its counterpart in the other card: the first that applies. */
+/** The ways in which an interface finds its counterpart in the other card: the first that applies. */
 const interfaceMatches: readonly InterfaceMatch[] = [
   { isSame: (one, other) => hasSameProtocol(one, other) && hasSameAddress(one, other) },
   {

@@ -147,7 +147,7 @@ export const links: readonly Rule[] = [
 /** The fields that name a transport, the one that is read first, and the names of those that cannot be read. */
 type Transports = { fields: TransportField[]; unread: string[]; pointer: Pointer }
 
-/** Returns what an author wrote of the card's own transport, and of the transport of each interface in its lists. */
+/** Returns the authored transport of the card itself, and of each interface in its lists. */
 const transportsOf = (context: LintContext): Transports[] => [
   { fields: cardTransports(context.authored), unread: unreadTransports(context.authored), pointer: '' },
   ...listInterfaces(context, ...(isInterfaceList(context.authored.interfaces) ? ['/interfaces'] : [])).map(
