@@ -39,9 +39,9 @@ type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
 
 /**
- * The time that a call may take, and how it is sent: `authorized` calls have the credentials of the caller for the gate,
- * and the secret of the manifest for the agent. The gate forwards no `gateOnly` call. Of a stream, only the first event
- * is read unless `wholeStream` is set.
+ * The time that a call may take, and how it is sent: an `authorized` call has the credentials of the caller for the
+ * gate, and the secret of the manifest for the agent. The gate forwards no `gateOnly` call. Of a stream, only the first
+ * event is read unless `wholeStream` is set.
  */
 export type SendOptions = { seconds: number; authorized: boolean; gateOnly?: boolean; wholeStream?: boolean }
 

@@ -36,7 +36,7 @@ export type Compiled = {
   card: AgentCard
   direct: AgentCard
   report: Report
-  /** Places that look like secrets and are not allowed: neither a registration nor a refresh may publish such a card. */
+  /** Places that look like secrets and are not allowed: neither registration nor refresh may publish such a card. */
   secrets: CardError[]
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
