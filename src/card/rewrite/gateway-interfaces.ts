@@ -76,7 +76,7 @@ const lossesOfNewClients = (card: AgentCard): Note[] => [
 ]
 
 const lossesOfOldClients = (card: AgentCard): Note[] => [
-  ...capabilityLoss(card, 'pushNotifications', 'clients of 0.3 get notifications in the form of 1.0, with one scheme'),
+  ...capabilityLoss(card, 'pushNotifications', 'clients of 0.3 get those of 1.0; only their first auth scheme is sent'),
   ...textLosses('/defaultOutputModes', collectModes(card).union.output, 'answers to clients of 0.3'),
 ]
 
