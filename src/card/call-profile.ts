@@ -4,7 +4,6 @@ import { collectStrings, type JsonObject } from '../json/index.ts'
 import { callerPolicy, Manifest, Source, taskPolicy, tierRule } from './manifest/index.ts'
 import {
   type AgentCard,
-  type BridgeLevel,
   callBindings,
   collectModes,
   httpUrl,
@@ -27,7 +26,7 @@ const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptio
 export const CallProfile = v.object({
   ...{ visibility: Manifest.entries.visibility.wrapped, route: Manifest.entries.route.wrapped },
   gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
-  /** Where calls are forwarded, preferred first. Empty if this host cannot forward calls to any of the agent's interfaces. */
+  /** The targets of calls, preferred first. Empty if this host can forward calls to none of the interfaces. */
   targets: v.array(
     v.object({
       ...{ binding: v.picklist(callBindings), version: v.picklist(wireVersions), url: httpUrl },
@@ -36,13 +35,13 @@ export const CallProfile = v.object({
   ),
   /** Which calls are translated to one of them. */
   bridge: Manifest.entries.bridge.wrapped,
-  /** Whether each caller reaches only the tasks that it started. */
+  /** Set to `owner` if each caller reaches only the tasks that it started. */
   tasks: v.picklist(['owner', 'shared']),
   ...{ service: Source.entries.service, secret: Source.entries.secret },
   /** Set if the agent gets a signed assertion of each caller, from this issuer: an origin of this host. */
   identity: v.exactOptional(v.object({ issuer: text })),
   ...{ streaming: v.boolean(), pushNotifications: v.boolean(), extendedAgentCard: v.boolean() },
-  /** Whether the agent itself serves the extended card: then calls for it are forwarded. */
+  /** Set if the agent itself serves the extended card: then calls for it are forwarded. */
   agentServesExtendedCard: v.exactOptional(v.literal(true)),
   /** The tiers of the manifest, the lowest first. */
   tiers: texts,
@@ -53,7 +52,7 @@ export const CallProfile = v.object({
   apiKeyHeaders: v.array(v.pipe(v.string(), v.check(isFieldName))),
   /** The discovery documents of the trusted OpenID Connect issuers. */
   openIdConnectUrls: texts,
-  /** What their access tokens must have; only with `openIdConnectUrls`. */
+  /** The audiences and scopes that their access tokens need; only with `openIdConnectUrls`. */
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   callers: Manifest.entries.callers.wrapped,
   /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
@@ -69,24 +68,21 @@ export const CallProfile = v.object({
 })
 export type CallProfile = v.InferOutput<typeof CallProfile>
 
-/** What a profile depends on besides the manifest and the card. `issuers` are the trusted ones. */
-type ProfileContext = { tiers: readonly string[]; issuers: string[]; origin: string; agentUrl: string }
-
-/** Builds the profile of an agent. `card` still has the agent's own URLs, not those of this host. */
+/** Builds the profile of an agent. The card has the agent's own URLs, and `issuers` are the trusted ones. */
 export const buildCallProfile = (
   manifest: Manifest,
   card: AgentCard,
-  { tiers, issuers, origin, agentUrl }: ProfileContext,
+  { tiers, issuers, origin, agentUrl }: { tiers: string[]; issuers: string[]; origin: string; agentUrl: string },
 ): CallProfile => {
-  const { visibility, route, gate, upstream, jwt } = manifest
+  const { upstream, jwt } = manifest
   const { capabilities } = card
   return {
-    visibility,
-    route,
-    gate: gateLevels(gate),
+    ...policiesOf(manifest),
     tasks: taskPolicy(manifest),
     targets: resolveTargets(card, upstream),
-    bridge: bridgeLevel(manifest),
+    // Only a gateway's card lists what is translated. A client with an older card of an agent that is closed now must
+    // get the error `closed`: with an unsupported version, it would try the others.
+    bridge: manifest.route === 'direct' ? 'off' : manifest.bridge,
     ...(upstream.service !== undefined && { service: upstream.service }),
     ...(upstream.secret !== undefined && { secret: upstream.secret }),
     ...(upstream.identity !== undefined && { identity: { issuer: origin } }),
@@ -96,7 +92,7 @@ export const buildCallProfile = (
     ...(capabilities.extendedAgentCard === true &&
       upstream.card !== undefined &&
       tiers.length === 0 && { agentServesExtendedCard: true }),
-    tiers: [...tiers],
+    tiers,
     requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     modes: collectModes(card),
     apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
@@ -108,15 +104,12 @@ export const buildCallProfile = (
         tiers: jwt?.tiers ?? {},
       },
     }),
-    callers: callerPolicy(manifest),
   }
 }
 
 /** Returns the profile of an agent whose remote card was never fetched. */
 export const missingCardProfile = (manifest: Manifest): CallProfile => ({
-  visibility: manifest.visibility,
-  route: manifest.route,
-  gate: gateLevels(manifest.gate),
+  ...policiesOf(manifest),
   tasks: 'shared',
   targets: [],
   bridge: 'off',
@@ -128,24 +121,17 @@ export const missingCardProfile = (manifest: Manifest): CallProfile => ({
   modes: { defaults: { input: [], output: [] }, union: { input: [], output: [] }, skills: {} },
   apiKeyHeaders: [],
   openIdConnectUrls: [],
-  callers: callerPolicy(manifest),
   cardMissing: true,
 })
 
-/**
- * Only a gateway's card lists what is translated. For a client that still has the card of an agent that is closed now, the error
- * must be `closed`: with an unsupported version, it would try the others.
- */
-const bridgeLevel = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>): BridgeLevel =>
-  route === 'direct' ? 'off' : bridge
-
-const gateLevels = (gate: Manifest['gate']): CallProfile['gate'] => ({
-  capabilities: gate.capabilities ?? 'enforce',
-  modes: gate.modes ?? 'enforce',
-  extensions: gate.extensions ?? 'enforce',
-  version: gate.version ?? 'enforce',
-  responses: gate.responses ?? 'enforce',
-})
+/** Returns what the manifest alone decides. */
+const policiesOf = (manifest: Manifest): Pick<CallProfile, 'visibility' | 'route' | 'gate' | 'callers'> => {
+  const { visibility, route, gate } = manifest
+  const { capabilities = 'enforce', modes = 'enforce', extensions = 'enforce' } = gate
+  const { version = 'enforce', responses = 'enforce' } = gate
+  const callers = callerPolicy(manifest)
+  return { visibility, route, gate: { capabilities, modes, extensions, version, responses }, callers }
+}
 
 /** Returns the headers of a card's API keys, as authored, with the names of their schemes. */
 export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>
@@ -154,8 +140,8 @@ export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme:
   )
 
 /**
- * Returns the discovery documents of the OpenID Connect issuers that a card names and that its owner wrote in `ownerCard`. The
- * source of a fetched card must not decide whose tokens give access to an agent of this host.
+ * Returns the discovery documents of the OpenID Connect issuers that a card names and that its owner wrote in
+ * `ownerCard`. The source of a fetched card must not decide whose tokens give access to an agent of this host.
  */
 export const trustedIssuers = ({ securitySchemes = {} }: AgentCard, ownerCard: JsonObject): string[] => {
   const isIssuerField = (name: string) => /^open_?id_?connect_?url$/i.test(name)

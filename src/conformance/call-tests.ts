@@ -1,156 +1,144 @@
 import { type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import type { Leg, Protocol, TestResult } from '../card/model/index.ts'
+import type { Protocol, ReceiptTest } from '../card/model/index.ts'
 import { createOutputComparison } from '../gateway/gate/index.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/index.ts'
-import { intersects, type Json, type JsonObject, parseMediaRange } from '../json/index.ts'
+import { intersects, type JsonObject, parseMediaRange } from '../json/index.ts'
 import type { SendOptions } from './exchange.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Where a test is made, and with what. */
-export type TestContext = { profile: CallProfile; protocol: Protocol; leg: Leg }
+/** The agent and the protocol of a test, and whether it is made through the gate or at the agent itself. */
+export type TestContext = { profile: CallProfile; protocol: Protocol; through: ReceiptTest['through'] }
 
-/** How a test ended, and why if it has not passed. */
-export type Verdict = { result: TestResult; reason?: string }
+/** The result of a test, and the reason if it has not passed. */
+export type Verdict = Pick<ReceiptTest, 'result' | 'reason'>
 
 /** A test of one call. */
 export type CallTest = Partial<Omit<SendOptions, 'seconds'>> & {
   /** The name is stable. */
   id: string
   title: string
-  /** The operation whose answer is read. */
+  /** The operation whose response is read. */
   operation: OperationName
-  /** What the card claims, or A2A requires. */
-  claim: (context: TestContext) => string
-  /** Writes the call, with an id that no task has. */
-  write: (context: TestContext, id: string) => UpstreamMessage
+  /** The claim of the card, or what A2A requires. */
+  claim: string | ((profile: CallProfile) => string)
+  /** Returns the parameters of the call about an id that no task has; by default, this id alone. */
+  params?: (protocol: Protocol, id: string) => JsonObject
+  /** Writes another call than one of the operation. */
+  write?: (protocol: Protocol, id: string) => UpstreamMessage
   /** A version that the call names in place of its own. */
   namedVersion?: string
   /** Returns why the test is skipped, before anything is sent. */
   skip?: (context: TestContext) => string | undefined
-  judge: (outcome: Outcome, context: TestContext) => Verdict
+  evaluate: (outcome: Outcome, context: TestContext) => Verdict
 }
 
-const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
-const TASK_NOT_FOUND = specifiedError('TASK_NOT_FOUND').code
-const NO_PUSH = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
-const UNSUPPORTED = specifiedError('UNSUPPORTED_OPERATION').code
-const CONTENT_TYPE = specifiedError('CONTENT_TYPE_NOT_SUPPORTED').code
-const NOT_CONFIGURED = specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code
-const VERSION = specifiedError('VERSION_NOT_SUPPORTED').code
+type Reason = Parameters<typeof specifiedError>[0]
 
 const passed: Verdict = { result: 'passed' }
 const failed = (reason: string): Verdict => ({ result: 'failed', reason })
 const skipped = (reason: string): Verdict => ({ result: 'skipped', reason })
 
-/** Judges what no test can be about: nothing came back, or the caller was refused. */
-const judgeUnread = (outcome: Outcome, { leg, profile }: TestContext): Verdict | undefined => {
-  switch (outcome.kind) {
-    case 'unanswered':
-      return failed('The agent does not answer.')
-    case 'rate-limit':
-      return skipped('A rate limit refused the request.')
-    case 'denied':
-      return skipped(
-        leg === 'direct'
-          ? 'The agent needs credentials, and its manifest names no secret for it.'
-          : profile.callers === 'anyone'
-            ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
-            : 'Callers need a token with the scope `call`, which that of this check may lack.',
-      )
-    case 'invalid':
-      return failed('The answer is not A2A.')
-    default:
-      return undefined
-  }
+/** Returns a passed test, or a failed one with its reason. */
+export const passIf = (isPassed: boolean, reason: string): Verdict => (isPassed ? passed : failed(reason))
+
+/** Evaluates what no test can be about: the agent does not answer, or refuses the caller. */
+const evaluateUnread = ({ kind }: Outcome, { through, profile }: TestContext): Verdict | undefined => {
+  if (kind === 'unanswered') return failed('The agent does not answer.')
+  if (kind === 'rate-limit') return skipped('A rate limit refused the request.')
+  if (kind === 'invalid') return failed('The answer is not A2A.')
+  if (kind !== 'denied') return undefined
+  if (through === 'direct') return skipped('The agent needs credentials, and its manifest names no secret for it.')
+  return skipped(
+    profile.callers === 'anyone'
+      ? 'The token of this check does not permit the call, or the agent refuses the credentials.'
+      : 'Callers need a token with the scope `call`, which that of this check may lack.',
+  )
 }
 
-/** Returns a judge that expects an error with one of these codes. */
+const requires = (reason: Reason): string => `A2A requires error ${specifiedError(reason).code}`
+
 const expectError =
-  (...expected: readonly number[]) =>
+  (...expected: readonly [Reason, ...Reason[]]) =>
   (outcome: Outcome, context: TestContext): Verdict => {
-    const unread = judgeUnread(outcome, context)
+    const unread = evaluateUnread(outcome, context)
     if (unread) return unread
-    if (outcome.kind !== 'error') return failed(`A2A requires error ${expected[0]}.`)
-    if (outcome.code !== undefined && expected.includes(outcome.code)) return passed
+    const isExpected = (...reasons: (string | undefined)[]) => expected.some(reason => reasons.includes(reason))
+    const { binding, version } = context.protocol
     // The errors of 0.3 have no codes over HTTP.
-    const isPlain = outcome.code === undefined && outcome.status === 404 && context.protocol.binding === 'HTTP+JSON'
-    const isNotFound = expected.includes(TASK_NOT_FOUND) || expected.includes(METHOD_NOT_FOUND)
-    return isPlain && isNotFound && context.protocol.version === '0.3'
-      ? passed
-      : failed(`A2A requires error ${expected[0]}.`)
+    const isNotFound = outcome.kind === 'error' && outcome.reason === undefined && outcome.status === 404
+    const isPlain = isNotFound && binding === 'HTTP+JSON' && version === '0.3'
+    return passIf(
+      (outcome.kind === 'error' && isExpected(outcome.reason)) ||
+        (isPlain && isExpected('TASK_NOT_FOUND', 'METHOD_NOT_FOUND')),
+      `${requires(expected[0])}.`,
+    )
   }
 
-/** Whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
+/** Returns whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
 const isOfV1 = ({ profile: { targets }, protocol }: TestContext): boolean =>
   protocol.version === '1.0' && targets.some(({ version }) => version === '1.0')
 
-/** Of an operation that the agent does not declare. 0.3 does not require an error of its own for it. */
+/** Expects the error of an operation that the agent does not declare. 0.3 does not require one of its own for it. */
 const expectUndeclared =
-  (code: number) =>
-  (outcome: Outcome, context: TestContext): Verdict =>
-    isOfV1(context)
-      ? expectError(code)(outcome, context)
-      : expectError(code, UNSUPPORTED, METHOD_NOT_FOUND)(outcome, context)
-
-/** Of a declared operation with the id of a task that does not exist. Official servers of 0.3 have no error of their own for it. */
-const expectDeclared =
-  (capability: string, ...refusals: readonly number[]) =>
+  (reason: Reason, ...inV03: Reason[]) =>
   (outcome: Outcome, context: TestContext): Verdict => {
-    if (outcome.kind !== 'error') return expectError(TASK_NOT_FOUND)(outcome, context)
-    const isRefused = outcome.code !== undefined && refusals.includes(outcome.code)
-    if (isRefused) return failed(`The card declares ${capability}, but the agent refuses it as not supported.`)
-    return isOfV1(context) ? expectError(TASK_NOT_FOUND)(outcome, context) : passed
+    const others: Reason[] = isOfV1(context) ? [] : ['UNSUPPORTED_OPERATION', 'METHOD_NOT_FOUND', ...inV03]
+    return expectError(reason, ...others)(outcome, context)
   }
 
-const a2aRequires = (code: number) => (): string => `A2A requires error ${code}`
+/** Evaluates an operation of a capability about a task that does not exist: the error depends on the card. */
+const expectCapability =
+  (capability: 'streaming' | 'pushNotifications', undeclared: Reason) =>
+  (outcome: Outcome, context: TestContext): Verdict => {
+    if (!context.profile[capability]) return expectUndeclared(undeclared)(outcome, context)
+    const refusals: (string | undefined)[] = [undeclared, 'UNSUPPORTED_OPERATION', 'METHOD_NOT_FOUND']
+    if (outcome.kind === 'error' && refusals.includes(outcome.reason))
+      return failed(`The card declares ${capability}, but the agent refuses it as not supported.`)
+    // Official servers of 0.3 have no error of their own for it.
+    return outcome.kind === 'error' && !isOfV1(context) ? passed : expectError('TASK_NOT_FOUND')(outcome, context)
+  }
 
 const declares =
   (capability: 'streaming' | 'pushNotifications' | 'extendedAgentCard') =>
-  ({ profile }: TestContext) =>
+  (profile: CallProfile): string =>
     `${capability}: ${profile[capability]}`
 
-const CLOSED = 'The manifest has `route: closed`.'
-const isClosed = ({ profile, leg }: TestContext): string | undefined =>
-  leg === 'gate' && profile.route === 'closed' ? CLOSED : undefined
+const skipIfClosed = ({ profile, through }: TestContext): string | undefined =>
+  through === 'gate' && profile.route === 'closed' ? 'The manifest has `route: closed`.' : undefined
 
-/** Writes a call of an operation: in JSON-RPC with these parameters, over HTTP+JSON with the ids in its path. */
-const writeCall = (
-  operation: OperationName,
-  { binding, version }: Protocol,
-  id: string,
-  params: JsonObject,
-): UpstreamMessage => {
-  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', params)
+/** Writes the call of a test: in JSON-RPC with its parameters, over HTTP+JSON with the ids in its path. */
+export const writeCall = ({ operation, params, write }: CallTest, protocol: Protocol, id: string): UpstreamMessage => {
+  if (write) return write(protocol, id)
+  const { binding, version } = protocol
+  const written = params?.(protocol, id) ?? { id }
+  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', written)
   const [method = 'GET'] = operations[operation].http[0]
   const path = (pathOf(operation, version) ?? '').replaceAll(/\{\w+\}/g, id)
-  const { message, configuration } = params
+  const { message, configuration } = written
   return { method, path, ...(message !== undefined && { body: JSON.stringify({ message, configuration }) }) }
 }
 
-/** Returns the parameters of a message with a text. */
-const writeMessage = (
-  { binding, version }: Protocol,
-  id: string,
-  acceptedOutputModes: readonly string[],
-): JsonObject => {
-  const configuration = acceptedOutputModes.length === 0 ? {} : { acceptedOutputModes: [...acceptedOutputModes] }
-  const text = 'This is a test of whether you answer. Please answer in one short sentence.'
-  const part: Json = { text }
-  const form: JsonObject =
-    version === '1.0'
-      ? { role: 'ROLE_USER', parts: [part] }
-      : binding === 'JSONRPC'
-        ? { kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
-        : { role: 'ROLE_USER', content: [part] }
-  return { message: { messageId: id, ...form }, configuration }
-}
+const writeMessage =
+  (...acceptedOutputModes: string[]) =>
+  ({ binding, version }: Protocol, id: string): JsonObject => {
+    const text = 'This is a test of whether you answer. Please answer in one short sentence.'
+    const form: JsonObject =
+      version === '1.0'
+        ? { role: 'ROLE_USER', parts: [{ text }] }
+        : binding === 'JSONRPC'
+          ? { kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
+          : { role: 'ROLE_USER', content: [{ text }] }
+    const configuration = acceptedOutputModes.length > 0 ? { acceptedOutputModes } : {}
+    return { message: { messageId: id, ...form }, configuration }
+  }
 
 /** The agent itself needs no extended card where its manifest has one for this host. */
-const skipHostedCard = ({ profile, leg }: Pick<TestContext, 'profile' | 'leg'>): string | undefined =>
-  leg === 'direct' && profile.tiers.length > 0 ? 'This host serves the extended card in place of the agent.' : undefined
+const skipIfHosted = ({ profile, through }: TestContext): string | undefined =>
+  through === 'direct' && profile.tiers.length > 0
+    ? 'This host serves the extended card in place of the agent.'
+    : undefined
 
-/** Whether one of these modes includes a media type. */
 const accepts = (modes: readonly string[], type: string): boolean =>
   modes.some(mode => intersects(parseMediaRange(mode), parseMediaRange(type)))
 
@@ -162,64 +150,59 @@ const skipSending = ({ profile: { modes, mcp } }: TestContext): string | undefin
   return input.length === 0 || accepts(input, 'text/plain') ? undefined : 'The card accepts no text.'
 }
 
-/** A version that no agent has. */
-const UNKNOWN_VERSION = '99.0'
 /** A media type that no agent has. */
 const UNKNOWN_MODE = 'application/x-calling-card-check'
 
-const pushParams = ({ version }: Protocol, id: string): JsonObject =>
-  version === '1.0' ? { taskId: id, id } : { id, pushNotificationConfigId: id }
+/** Marks a test that is left out of a receipt. */
+export const NOT_APPLICABLE = 'not applicable'
 
-/** The calls that cost the agent nothing: they are about tasks that do not exist, or are refused before the agent sees them. */
+/** The calls that cost the agent nothing: about tasks that do not exist, or refused before the agent sees them. */
 export const harmlessTests: readonly CallTest[] = [
   {
     id: 'version',
     title: 'Refuses a version that does not exist',
     operation: 'getTask',
-    claim: a2aRequires(VERSION),
-    namedVersion: UNKNOWN_VERSION,
-    write: ({ protocol }, id) => writeCall('getTask', protocol, id, { id }),
-    skip: ({ protocol, leg }) =>
-      leg === 'direct' && protocol.version === '0.3' ? 'A2A 0.3 has no error for versions.' : undefined,
-    judge: expectError(VERSION),
+    claim: requires('VERSION_NOT_SUPPORTED'),
+    namedVersion: '99.0',
+    skip: ({ protocol, through }) =>
+      through === 'direct' && protocol.version === '0.3' ? 'A2A 0.3 has no error for versions.' : undefined,
+    evaluate: expectError('VERSION_NOT_SUPPORTED'),
   },
   {
     id: 'unknown-method',
     title: 'Refuses a method that does not exist',
     operation: 'getTask',
-    claim: a2aRequires(METHOD_NOT_FOUND),
-    write: ({ protocol: { binding, version } }, id) => {
-      const name = version === '1.0' ? 'CallingCardCheck' : 'calling-card/check'
+    claim: requires('METHOD_NOT_FOUND'),
+    write: ({ binding, version }, id) => {
+      const isV1 = version === '1.0'
       return binding === 'JSONRPC'
-        ? jsonRpcMessage(id, name, {})
-        : { method: 'GET', path: version === '1.0' ? 'callingCardCheck' : 'v1/callingCardCheck' }
+        ? jsonRpcMessage(id, isV1 ? 'CallingCardCheck' : 'calling-card/check', {})
+        : { method: 'GET', path: isV1 ? 'callingCardCheck' : 'v1/callingCardCheck' }
     },
-    judge: (outcome, context) => {
+    evaluate: (outcome, context) => {
       const status = 'status' in outcome ? outcome.status : 0
       const isNotFound = context.protocol.binding === 'HTTP+JSON' && [404, 405, 501].includes(status)
-      return isNotFound ? passed : expectError(METHOD_NOT_FOUND)(outcome, context)
+      return isNotFound ? passed : expectError('METHOD_NOT_FOUND')(outcome, context)
     },
   },
   {
     id: 'output-modes',
     title: 'Refuses a message for which the agent can produce no answer',
     operation: 'send',
-    claim: ({ profile }) => `output modes: ${listModes(profile.modes.union.output)}`,
+    claim: profile => `output modes: ${listModes(profile.modes.union.output)}`,
     gateOnly: true,
     authorized: true,
-    write: ({ protocol }, id) => writeCall('send', protocol, id, writeMessage(protocol, id, [UNKNOWN_MODE])),
-    skip: ({ profile, leg, protocol }) => {
-      // Only the gate is sure to refuse it, and only a call in a version and binding of the agent is certain not to be forwarded.
-      if (leg === 'direct') return NOT_APPLICABLE
-      const { targets, gate, modes } = profile
+    params: writeMessage(UNKNOWN_MODE),
+    skip: ({ profile: { targets, gate, modes }, through, protocol }) => {
+      // Only the gate is sure to refuse it, and only a call in the agent's own version and binding is never forwarded.
       const isOwn = targets.some(target => target.binding === protocol.binding && target.version === protocol.version)
-      if (!isOwn) return NOT_APPLICABLE
+      if (through === 'direct' || !isOwn) return NOT_APPLICABLE
       if (gate.modes !== 'enforce') return `The manifest has \`gate.modes: ${gate.modes}\`.`
       const isAny = modes.union.output.length === 0 || accepts(modes.union.output, UNKNOWN_MODE)
       return isAny ? 'The card accepts any media type.' : undefined
     },
-    judge: (outcome, context) => {
-      if (outcome.kind !== 'passed-gate') return expectError(CONTENT_TYPE)(outcome, context)
+    evaluate: (outcome, context) => {
+      if (outcome.kind !== 'passed-gate') return expectError('CONTENT_TYPE_NOT_SUPPORTED')(outcome, context)
       return hasExtendedCard(context.profile)
         ? skipped("The caller's extended card accepts it. Nothing was sent.")
         : failed('The gate would have forwarded it. Nothing was sent.')
@@ -231,16 +214,19 @@ export const harmlessTests: readonly CallTest[] = [
     operation: 'extendedCard',
     claim: declares('extendedAgentCard'),
     authorized: false,
-    write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
-    skip: skipHostedCard,
-    judge: (outcome, context) => {
-      const { profile, leg } = context
-      if (leg === 'gate' && profile.visibility === 'internal')
+    params: () => ({}),
+    skip: skipIfHosted,
+    evaluate: (outcome, context) => {
+      const { profile, through } = context
+      if (through === 'gate' && profile.visibility === 'internal')
         return skipped('Anonymous callers see no internal agent.')
-      if (leg === 'gate' && profile.callers !== 'anyone' && outcome.kind === 'denied') return passed
-      if (!profile.extendedAgentCard) return judgeNoExtendedCard(outcome, context)
-      if (leg === 'gate' && !hasExtendedCard(profile)) return expectError(NOT_CONFIGURED)(outcome, context)
-      return outcome.kind === 'denied' ? passed : judgeExtendedCard(outcome, context)
+      if (through === 'gate' && profile.callers !== 'anyone' && outcome.kind === 'denied') return passed
+      // In 0.3, an agent that declares no extended card may have the error of one that has configured none.
+      if (!profile.extendedAgentCard)
+        return expectUndeclared('UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED')(outcome, context)
+      if (through === 'gate' && !hasExtendedCard(profile))
+        return expectError('EXTENDED_AGENT_CARD_NOT_CONFIGURED')(outcome, context)
+      return outcome.kind === 'denied' ? passed : evaluateExtendedCard(outcome, context)
     },
   },
   {
@@ -248,64 +234,51 @@ export const harmlessTests: readonly CallTest[] = [
     title: 'Returns its extended card to callers with credentials',
     operation: 'extendedCard',
     claim: declares('extendedAgentCard'),
-    write: ({ protocol }, id) => writeCall('extendedCard', protocol, id, {}),
-    skip: ({ profile, leg }) => {
+    params: () => ({}),
+    skip: context => {
+      const { profile, through } = context
       if (!profile.extendedAgentCard) return NOT_APPLICABLE
-      const hosted = skipHostedCard({ profile, leg })
-      if (hosted !== undefined) return hosted
-      if (leg === 'gate' && !hasExtendedCard(profile)) return 'No extended card is configured on this host.'
-      return leg === 'direct' && profile.secret === undefined
-        ? 'The manifest names no secret for the agent.'
-        : undefined
+      if (through === 'gate')
+        return hasExtendedCard(profile) ? undefined : 'No extended card is configured on this host.'
+      const isSecret = profile.secret !== undefined
+      return skipIfHosted(context) ?? (isSecret ? undefined : 'The manifest names no secret for the agent.')
     },
-    judge: (outcome, context) => judgeExtendedCard(outcome, context),
+    evaluate: (outcome, context) => evaluateExtendedCard(outcome, context),
   },
   {
     id: 'closed',
     title: 'Refuses calls of a closed agent',
     operation: 'getTask',
-    claim: () => 'route: closed',
-    write: ({ protocol }, id) => writeCall('getTask', protocol, id, { id }),
-    skip: context => (isClosed(context) ? undefined : NOT_APPLICABLE),
-    judge: expectError(UNSUPPORTED),
+    claim: 'route: closed',
+    skip: context => (skipIfClosed(context) === undefined ? NOT_APPLICABLE : undefined),
+    evaluate: expectError('UNSUPPORTED_OPERATION'),
   },
   {
     id: 'push-notifications',
     title: 'Has push notifications if its card declares them',
     operation: 'getPushConfig',
     claim: declares('pushNotifications'),
-    write: ({ protocol }, id) => writeCall('getPushConfig', protocol, id, pushParams(protocol, id)),
-    skip: isClosed,
-    judge: (outcome, context) =>
-      context.profile.pushNotifications
-        ? expectDeclared('pushNotifications', NO_PUSH, UNSUPPORTED, METHOD_NOT_FOUND)(outcome, context)
-        : expectUndeclared(NO_PUSH)(outcome, context),
+    params: ({ version }, id) => (version === '1.0' ? { taskId: id, id } : { id, pushNotificationConfigId: id }),
+    skip: skipIfClosed,
+    evaluate: expectCapability('pushNotifications', 'PUSH_NOTIFICATION_NOT_SUPPORTED'),
   },
   {
     id: 'streaming',
     title: 'Streams if its card declares it',
     operation: 'resubscribe',
     claim: declares('streaming'),
-    write: ({ protocol }, id) => writeCall('resubscribe', protocol, id, { id }),
-    skip: isClosed,
-    judge: (outcome, context) =>
-      context.profile.streaming
-        ? expectDeclared('streaming', UNSUPPORTED, METHOD_NOT_FOUND)(outcome, context)
-        : expectUndeclared(UNSUPPORTED)(outcome, context),
+    skip: skipIfClosed,
+    evaluate: expectCapability('streaming', 'UNSUPPORTED_OPERATION'),
   },
   {
     id: 'unknown-task',
     title: 'Reports an unknown task as not found',
     operation: 'getTask',
-    claim: a2aRequires(TASK_NOT_FOUND),
-    write: ({ protocol }, id) => writeCall('getTask', protocol, id, { id }),
-    skip: isClosed,
-    judge: expectError(TASK_NOT_FOUND),
+    claim: requires('TASK_NOT_FOUND'),
+    skip: skipIfClosed,
+    evaluate: expectError('TASK_NOT_FOUND'),
   },
 ]
-
-/** A test with this reason is left out of a receipt. */
-export const NOT_APPLICABLE = 'not applicable'
 
 /** The calls that start work, and are sent only where the caller asks for it: once each. */
 export const sendingTests: readonly CallTest[] = [
@@ -313,10 +286,10 @@ export const sendingTests: readonly CallTest[] = [
     id: 'message',
     title: 'Answers a message in its output modes',
     operation: 'send',
-    claim: ({ profile }) => `output modes: ${listModes(profile.modes.union.output)}`,
-    write: ({ protocol }, id) => writeCall('send', protocol, id, writeMessage(protocol, id, [])),
+    claim: profile => `output modes: ${listModes(profile.modes.union.output)}`,
+    params: writeMessage(),
     skip: skipSending,
-    judge: (outcome, context) => judgeResult(outcome, context),
+    evaluate: (outcome, context) => evaluateResult(outcome, context),
   },
   {
     id: 'stream',
@@ -324,46 +297,36 @@ export const sendingTests: readonly CallTest[] = [
     operation: 'stream',
     claim: declares('streaming'),
     wholeStream: true,
-    write: ({ protocol }, id) => writeCall('stream', protocol, id, writeMessage(protocol, id, [])),
+    params: writeMessage(),
     skip: context => (context.profile.streaming ? skipSending(context) : 'The card declares no streaming.'),
-    judge: (outcome, context) =>
+    evaluate: (outcome, context) =>
       outcome.kind === 'result' && !outcome.isStream
         ? failed('The card declares streaming, but the answer is no event stream.')
-        : judgeResult(outcome, context),
+        : evaluateResult(outcome, context),
   },
 ]
 
-/** Whether this host has an extended card of the agent, or knows where to fetch it. */
+/** Returns whether this host has an extended card of the agent, or knows where to fetch it. */
 const hasExtendedCard = ({ tiers, agentServesExtendedCard }: CallProfile): boolean =>
   tiers.length > 0 || agentServesExtendedCard === true
 
-/** In 0.3, an agent that declares no extended card may have the error of one that has configured none. */
-const judgeNoExtendedCard = (outcome: Outcome, context: TestContext): Verdict =>
-  isOfV1(context)
-    ? expectError(UNSUPPORTED)(outcome, context)
-    : expectError(UNSUPPORTED, NOT_CONFIGURED, METHOD_NOT_FOUND)(outcome, context)
+const evaluateExtendedCard = (outcome: Outcome, context: TestContext): Verdict =>
+  evaluateUnread(outcome, context) ??
+  passIf(outcome.kind === 'result', 'The card declares an extended card, but the answer is none.')
 
-const judgeExtendedCard = (outcome: Outcome, context: TestContext): Verdict => {
-  const unread = judgeUnread(outcome, context)
-  if (unread) return unread
-  if (outcome.kind === 'result') return passed
-  return outcome.kind === 'error' && outcome.code === NOT_CONFIGURED
-    ? failed('The card declares an extended card, but none is configured.')
-    : failed('The card declares an extended card, but the answer is none.')
-}
-
-const judgeResult = (outcome: Outcome, context: TestContext): Verdict => {
-  const unread = judgeUnread(outcome, context)
+const evaluateResult = (outcome: Outcome, context: TestContext): Verdict => {
+  const unread = evaluateUnread(outcome, context)
   if (unread) return unread
   if (outcome.kind !== 'result') return failed('The agent answers a message with an error.')
   const mediaTypes = outcome.facts.flatMap(facts => facts.mediaTypes)
   const undeclared = createOutputComparison(undefined)(mediaTypes, context.profile.modes)
-  return undeclared.length > 0 ? failed('The answer has media types that the card does not declare.') : passed
+  return passIf(undeclared.length === 0, 'The answer has media types that the card does not declare.')
 }
 
 const MAX_LISTED_MODES = 5
 
 const listModes = (modes: readonly string[]): string => {
   const listed = modes.slice(0, MAX_LISTED_MODES).map(mode => mode.slice(0, 60).toWellFormed())
-  return `${listed.join(', ') || 'any'}${modes.length > MAX_LISTED_MODES ? `, and ${modes.length - MAX_LISTED_MODES} more` : ''}`
+  const more = modes.length - MAX_LISTED_MODES
+  return `${listed.join(', ') || 'any'}${more > 0 ? `, and ${more} more` : ''}`
 }

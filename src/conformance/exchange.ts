@@ -20,15 +20,14 @@ import {
 import { essence } from '../json/index.ts'
 import { MAX_CHECK_EVENTS, MAX_CHECK_RESPONSE_BYTES } from '../limits.ts'
 
-/** The agent that is checked, and the request to check it. */
+/** The agent that is checked, how long one request to it may take, and the request to check it. */
 export type CheckedAgent = {
   id: string
   profile: CallProfile
-  /** Where the agent serves its card, and the binding and secret for it, if the host fetches it from there. */
+  /** The address from which the host fetches the card, if it does. */
   source?: UpstreamAddress | undefined
   /** The key by which the calls of the caller are limited. */
   caller: string
-  /** How long one request may take. */
   seconds: number
   context: RequestContext
   /** Returns the endpoint of this host that serves the card. */
@@ -38,20 +37,16 @@ export type CheckedAgent = {
 type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 
 /** A call of a check, written for its protocol. */
-export type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
+type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
 
-/** How a call is sent. */
-export type SendOptions = {
-  seconds: number
-  /** Whether with credentials: to the gate those of the caller, to the agent the secret of its manifest. */
-  authorized: boolean
-  /** Whether the gate must not forward the call, whatever it thinks of it. */
-  gateOnly?: boolean
-  /** Whether a stream is read to its end, in place of its first event. */
-  wholeStream?: boolean
-}
+/**
+ * The time that a call may take, and how it is sent: an `authorized` call has the credentials of the caller for the
+ * gate, and the secret of the manifest for the agent. The gate forwards no `gateOnly` call. Of a stream, only the first
+ * event is read unless `wholeStream` is set.
+ */
+export type SendOptions = { seconds: number; authorized: boolean; gateOnly?: boolean; wholeStream?: boolean }
 
-/** What came back. The texts are the agent's: a body, or the data of each event. */
+/** An answer of an agent. The texts are a body, or the data of each event. */
 export type Answer =
   | { status: number; type: string; headers: Headers; isStream: boolean; texts: string[] }
   | { failed: 'unreachable' | 'timeout' | 'too-large' | 'not-text' | 'redirect' | 'rate-limit' | 'passed-gate' }
@@ -59,9 +54,7 @@ export type Answer =
 /** Sends one call, and reads the answer within its limits. Never rejects for what an agent does. */
 export type Send = (call: CheckCall, options: SendOptions) => Promise<Answer>
 
-// Through the gate
-
-/** Returns what sends calls through the gate of this host: requests of the caller, which count and are logged like any other. */
+/** Creates a function that sends requests of the caller through the gate, which counts and logs them like any other. */
 export const createGateSend =
   (agent: CheckedAgent): Send =>
   ({ method, path, body, protocol, namedVersion }, { gateOnly = false, ...options }) => {
@@ -76,17 +69,15 @@ export const createGateSend =
     return sendToHost(agent, handler, { method, headers, body: body ?? null, path: target }, options)
   }
 
-type HostRequest = { path: string; method?: string; headers?: Record<string, string>; body?: string | null }
-
 /** Sends a request to an endpoint of this host, in process. */
 export const sendToHost = (
   { id, context: { request, env, ctx } }: CheckedAgent,
   handler: Handler,
-  { path, headers, ...init }: HostRequest,
+  { path, ...init }: { path: string; method?: string; headers?: Record<string, string>; body?: string | null },
   { seconds, authorized, wholeStream = false }: SendOptions,
 ): Promise<Answer> => {
-  const sent = new Request(new URL(path, request.url), { ...init, headers: { ...headers } })
-  // Those by which callers are identified and counted.
+  const sent = new Request(new URL(path, request.url), init)
+  // Headers by which callers are identified and counted.
   for (const name of ['CF-Connecting-IP', ...(authorized ? ['Authorization'] : [])]) {
     const value = request.headers.get(name)
     if (value !== null) sent.headers.set(name, value)
@@ -100,9 +91,7 @@ export const sendToHost = (
   })
 }
 
-// To the agent itself
-
-/** Returns what sends calls to an endpoint of the agent itself, as the gateway would. */
+/** Creates a function that sends calls to an endpoint of the agent itself, as the gateway would. */
 export const createDirectSend =
   (agent: CheckedAgent, target: CallTarget): Send =>
   ({ method, path, body, protocol, namedVersion, streams }, options) => {
@@ -115,17 +104,13 @@ export const createDirectSend =
       extensions: profile.requiredExtensions,
       via: appendVia(null, `${id}.${host}`) ?? '',
     })
-    const url = upstreamUrl(target, path) ?? ''
-    const address = {
-      url: target.url,
-      ...(service !== undefined && { service }),
-      ...(secret !== undefined && { secret }),
-    }
+    const { url } = target
+    const address = { url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) }
     const init = { method, headers: { ...headers, 'A2A-Version': namedVersion }, ...(body !== undefined && { body }) }
-    return sendToAgent(agent, address, { url, init }, options)
+    return sendToAgent(agent, address, { url: upstreamUrl(target, path) ?? '', init }, options)
   }
 
-/** Sends a request to the agent itself, within the limits of the caller. An address that is blocked looks like an unreachable one. */
+/** Sends a request to the agent itself, within the limits of the caller. A blocked address counts as unreachable. */
 export const sendToAgent = (
   { id, caller, context: { request, env } }: CheckedAgent,
   address: UpstreamAddress,
@@ -138,8 +123,7 @@ export const sendToAgent = (
     const client = createUpstreamClient(address, env, config(env))
     if ('misconfigured' in client) return unreachable(id, client.misconfigured)
     const { origin } = new URL(request.url)
-    const credentials = authorized ? client.credentials : {}
-    const headers = { ...init.headers, ...credentials, 'User-Agent': userAgent(origin) }
+    const headers = { ...init.headers, ...(authorized && client.credentials), 'User-Agent': userAgent(origin) }
     // This host would check itself.
     const fetch: FetchFn =
       address.service === undefined
@@ -159,8 +143,6 @@ const unreachable = (id: string, detail: string): Answer => {
   return { failed: 'unreachable' }
 }
 
-// Answers
-
 const within = async (seconds: number, send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
   const controller = new AbortController()
   const timeout = Promise.withResolvers<Answer>()
@@ -169,7 +151,7 @@ const within = async (seconds: number, send: (signal: AbortSignal) => Promise<An
     return await Promise.race([send(controller.signal), timeout.promise])
   } finally {
     clearTimeout(timer)
-    // What was not read would keep its connection open.
+    // An unread response would keep its connection open.
     controller.abort()
   }
 }
@@ -184,35 +166,29 @@ const readAnswer = async (response: Response, wholeStream: boolean): Promise<Ans
     return isRedirect ? { failed: 'redirect' } : (networkError ?? { failed: 'unreachable' })
   }
   const isStream = type === 'text/event-stream'
-  const read = isStream ? await readEvents(response, wholeStream ? MAX_CHECK_EVENTS : 1) : await readBody(response)
-  return 'failed' in read ? read : { status, type, headers, isStream, texts: read.texts }
-}
-
-type Texts = { texts: string[] } | { failed: 'too-large' | 'not-text' }
-
-const readBody = async (response: Response): Promise<Texts> => {
+  if (isStream) {
+    const texts = await readEvents(response, wholeStream ? MAX_CHECK_EVENTS : 1)
+    return texts ? { status, type, headers, isStream, texts } : { failed: 'too-large' }
+  }
   const read = await readText(response, MAX_CHECK_RESPONSE_BYTES)
-  if ('text' in read) return { texts: [read.text] }
+  if ('text' in read) return { status, type, headers, isStream, texts: [read.text] }
   return { failed: read.failed === 'too-large' ? 'too-large' : 'not-text' }
 }
 
-/** Reads the data of the first events of a stream. */
-const readEvents = async (response: Response, max: number): Promise<Texts> => {
-  const reader = response.body?.getReader()
-  if (!reader) return { texts: [] }
-  const decoder = new TextDecoder()
+/** Reads the data of the first events of a stream; undefined if they are too large. */
+const readEvents = async (response: Response, max: number): Promise<string[] | undefined> => {
   const texts: string[] = []
+  const reader = response.body?.getReader()
+  if (!reader) return texts
+  const decoder = new TextDecoder()
   const parser = createParser({ onEvent: ({ data }) => data !== '' && texts.push(data) })
-  for (let size = 0; texts.length < max; ) {
+  let size = 0
+  while (texts.length < max && size <= MAX_CHECK_RESPONSE_BYTES) {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength
     parser.feed(decoder.decode(value, { stream: true }))
-    if (size > MAX_CHECK_RESPONSE_BYTES) {
-      reader.cancel().catch(() => undefined)
-      return { failed: 'too-large' }
-    }
   }
   reader.cancel().catch(() => undefined)
-  return { texts: texts.slice(0, max) }
+  return size > MAX_CHECK_RESPONSE_BYTES ? undefined : texts.slice(0, max)
 }

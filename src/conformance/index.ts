@@ -1,4 +1,3 @@
+export * from './checks.ts'
 export type { CheckedAgent } from './exchange.ts'
-export * from './receipt.ts'
-export * from './run.ts'
 export * from './shared.ts'

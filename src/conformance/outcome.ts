@@ -3,9 +3,9 @@ import type { Protocol } from '../card/model/index.ts'
 import { isJsonObject, isJsonType, type Json, parseJson } from '../json/index.ts'
 import type { Answer } from './exchange.ts'
 
-/** What an answer is in terms of A2A. `words` describe it without any text of the agent. */
-export type Outcome = { words: string } & (
-  | { kind: 'error'; status: number; code: number | undefined }
+/** An answer in terms of A2A. `summary` describes it without any text of the agent. */
+export type Outcome = { summary: string } & (
+  | { kind: 'error'; status: number; reason: string | undefined }
   | { kind: 'result'; status: number; facts: readonly ResultFacts[]; isStream: boolean }
   /** The caller's credentials are missing or not accepted. */
   | { kind: 'denied'; status: number }
@@ -14,7 +14,7 @@ export type Outcome = { words: string } & (
 )
 
 /** A call of a check, as its answer is read. */
-export type AnsweredCheck = { protocol: Protocol; operation: OperationName; id: string }
+type AnsweredCheck = { protocol: Protocol; operation: OperationName; id: string }
 
 const FAILURES = {
   unreachable: 'could not be reached',
@@ -26,48 +26,47 @@ const FAILURES = {
   'passed-gate': 'the gate let it pass',
 } as const
 
-/** Whether a failure is that the agent does not answer. */
+/** Returns whether a failure is that the agent does not answer. */
 export const isUnansweredFailure = (failure: keyof typeof FAILURES): boolean =>
   failure === 'unreachable' || failure === 'timeout'
 
-/** The codes of JSON-RPC and A2A by the reasons with which HTTP+JSON has them, and back. */
-const codes: ReadonlyMap<string, number> = new Map(specifiedErrors.map(({ reason, code }) => [reason, code]))
-const reasons: ReadonlyMap<number, string> = new Map(specifiedErrors.map(({ reason, code }) => [code, reason]))
-
-/** What the gate answers for an agent that does not: `unreachable`, `timeout` and the like. */
+/** The error of the gate for an agent that does not answer: `unreachable`, `timeout` and the like. */
 const INTERNAL_ERROR = -32603
 
 /** Reads an answer as one of A2A. */
 export const readOutcome = (answer: Answer, call: AnsweredCheck): Outcome => {
   if ('failed' in answer) {
-    const words = FAILURES[answer.failed]
-    if (answer.failed === 'rate-limit' || answer.failed === 'passed-gate') return { kind: answer.failed, words }
-    return isUnansweredFailure(answer.failed) ? { kind: 'unanswered', words } : { kind: 'invalid', status: 0, words }
+    const summary = FAILURES[answer.failed]
+    if (answer.failed === 'rate-limit' || answer.failed === 'passed-gate') return { kind: answer.failed, summary }
+    return isUnansweredFailure(answer.failed)
+      ? { kind: 'unanswered', summary }
+      : { kind: 'invalid', status: 0, summary }
   }
   const { status, isStream, texts } = answer
-  const media = mediaOf(answer)
-  if (status === 401 || status === 403) return { kind: 'denied', status, words: `HTTP ${status}` }
-  if (status === 429) return { kind: 'rate-limit', words: 'HTTP 429' }
-  const invalid = (fault: string): Outcome => ({ kind: 'invalid', status, words: `HTTP ${status}, ${media}: ${fault}` })
+  const media = describeType(answer)
+  if (status === 401 || status === 403) return { kind: 'denied', status, summary: `HTTP ${status}` }
+  if (status === 429) return { kind: 'rate-limit', summary: 'HTTP 429' }
+  const invalid = (violation: string): Outcome => {
+    return { kind: 'invalid', status, summary: `HTTP ${status}, ${media}: ${violation}` }
+  }
   if (!isStream && !isJsonType(answer.type)) return invalid('no JSON')
   const facts: ResultFacts[] = []
+  const form = isStream ? 'event' : status >= 400 ? 'error-response' : 'response'
   for (const text of texts) {
-    const read = readText(text, status, isStream, call)
+    const read = readText(text, form, call)
     if ('fault' in read) return invalid(read.fault)
-    if (read.kind === 'error') return errorOutcome(read, status, media)
+    if (read.kind === 'error') return readError(read, status, media)
     facts.push(read)
   }
-  const [first] = facts
-  if (first === undefined) return invalid('no event')
+  if (facts.length === 0) return invalid('no event')
   if (status >= 300) return invalid('a result with the status of an error')
   const kinds = [...new Set(facts.map(({ kind }) => kind))].join(', ')
-  return { kind: 'result', status, facts, isStream, words: `${kinds}, ${media}` }
+  return { kind: 'result', status, facts, isStream, summary: `${kinds}, ${media}` }
 }
 
 const readText = (
   text: string,
-  status: number,
-  isStream: boolean,
+  form: Parameters<typeof readResult>[2],
   { protocol, operation, id }: AnsweredCheck,
 ): ReadResult => {
   const parsed = parseJson(text, 'an answer')
@@ -75,25 +74,22 @@ const readText = (
   const { value } = parsed
   if (protocol.binding === 'JSONRPC' && isJsonObject(value) && value.id !== id)
     return { fault: 'the id of another call' }
-  return readResult(
-    { operation, ...protocol },
-    value,
-    isStream ? 'event' : status >= 400 ? 'error-response' : 'response',
-  )
+  return readResult({ operation, ...protocol }, value, form)
 }
 
-const errorOutcome = ({ error }: ResultFacts, status: number, media: string): Outcome => {
-  const named = error?.reason === undefined ? undefined : codes.get(error.reason)
-  const code = named ?? (error?.code !== undefined && error.code < 0 ? error.code : undefined)
-  const reason = code === undefined ? undefined : reasons.get(code)
-  const numbered = code === undefined ? '' : ` ${code}${reason === undefined ? '' : ` ${reason}`}`
-  const words = `error${numbered}, HTTP ${status}, ${media}`
-  if ((status === 502 || status === 504) && (code === undefined || code === INTERNAL_ERROR))
-    return { kind: 'unanswered', words }
-  return { kind: 'error', status, code, words }
+/** Reads an error, which HTTP+JSON identifies by a reason, and JSON-RPC by a code. */
+const readError = ({ error }: ResultFacts, status: number, media: string): Outcome => {
+  const named = specifiedErrors.find(({ reason }) => reason === error?.reason)
+  const code = named?.code ?? (error?.code !== undefined && error.code < 0 ? error.code : undefined)
+  const reason = specifiedErrors.find(each => each.code === code)?.reason
+  const identity = [code, reason].filter(each => each !== undefined).map(each => ` ${each}`)
+  const summary = `error${identity.join('')}, HTTP ${status}, ${media}`
+  return (status === 502 || status === 504) && (code === undefined || code === INTERNAL_ERROR)
+    ? { kind: 'unanswered', summary }
+    : { kind: 'error', status, reason: reason ?? code?.toString(), summary }
 }
 
-const mediaOf = ({ type }: { type: string }): string => {
+const describeType = ({ type }: { type: string }): string => {
   if (type === '') return 'without a content type'
   return type.length <= 60 && /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'an unusual content type'
 }
@@ -109,4 +105,4 @@ export const readDocument = (answer: Answer): Json | undefined => {
 export const describeDocument = (answer: Answer): string =>
   'failed' in answer
     ? FAILURES[answer.failed]
-    : `HTTP ${answer.status}${answer.status === 304 ? '' : `, ${mediaOf(answer)}`}`
+    : `HTTP ${answer.status}${answer.status === 304 ? '' : `, ${describeType(answer)}`}`

@@ -1,1 +1,1 @@
-export * from './observed.ts'
+export * from './proposals.ts'

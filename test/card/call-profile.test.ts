@@ -97,8 +97,7 @@ describe('the OpenID Connect issuers whose tokens are accepted', () => {
     expect(getCompileErrors({ upstream, jwt: { audience: 'a' } }, card)).toStrictEqual([
       {
         pointer: '/jwt',
-        message:
-          'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card` (a fetched card cannot)',
+        message: 'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`',
       },
     ])
   })

@@ -1,13 +1,5 @@
 import * as v from 'valibot'
-import {
-  formatPointer,
-  isJsonObject,
-  type JsonObject,
-  jsonEntries,
-  omit,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
 import {
@@ -38,29 +30,29 @@ import {
 } from '../read/index.ts'
 import { bridgeCapabilities } from '../rewrite/index.ts'
 
+/** The dialect of a card, and the capabilities that it gets where it declares none. */
+type ReadOptions = { dialect: DialectName; capabilities: CapabilityDefaults }
+
 /** A valid canonical card with all defaults, and the authored card with what the manifest adds to it. */
-export type CanonicalCard = { card: AgentCard; authored: JsonObject } & Reading
+export type CanonicalCard = ReadOptions & { card: AgentCard; authored: JsonObject }
 
-/** How a card is read: its dialect, and the capabilities that it gets where it declares none. */
-type Reading = { dialect: DialectName; capabilities: CapabilityDefaults }
-
-/** Reads the card of a manifest, fills its defaults and validates it. `reading` takes precedence over what the card itself implies. */
+/** Reads the card of a manifest, fills its defaults and validates it. `options` take precedence over the card. */
 export const readCanonicalCard = (
   manifest: Manifest,
   provenance: Provenance,
-  reading: Partial<Reading> = {},
+  options: Partial<ReadOptions> = {},
 ): CanonicalCard | { errors: CardError[] } => {
   const isMcp = manifest.upstream.mcp !== undefined
   const card = applyManifest(manifest, provenance)
-  const dialect = reading.dialect ?? (isMcp ? 'superx' : detectDialect(card))
+  const dialect = options.dialect ?? (isMcp ? 'superx' : detectDialect(card))
   const authored = withCallerScheme(manifest, card, dialect, provenance)
   const document = isMcp ? withMcpEndpoint(manifest, authored, provenance) : authored
   const isBehindBridge = manifest.route === 'gateway' && isBridged(manifest)
   const capabilities =
-    reading.capabilities ?? (isBehindBridge ? bridgeCapabilities : dialects[dialect].capabilityDefaults(document))
+    options.capabilities ?? (isBehindBridge ? bridgeCapabilities : dialects[dialect].capabilityDefaults(document))
   const canonical = toCanonical(document, dialect, provenance, capabilities)
   const errors = validateCard(canonical, document, provenance)
-  // The schema has just found it to be an AgentCard. What is served is the author's own value, not a copy by the parser.
+  // The schema has just found it to be an AgentCard. The author's own value is served, not a copy by the parser.
   return errors.length > 0 ? { errors } : { card: canonical as AgentCard, authored, dialect, capabilities }
 }
 
@@ -85,79 +77,58 @@ const onlyNamed = ({ flags }: CapabilityDefaults): CapabilityDefaults => ({
 
 /** Adds to a card what follows from its manifest: the endpoint, if it has none, and how to read the extended card. */
 const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject => {
-  const card = withEndpoint(manifest)
-  if (listTiers(manifest).length > 0) return withBearerScheme(withExtendedCard(card, provenance), provenance)
-  const obstacle = extendedCardObstacle(manifest)
-  return obstacle === undefined ? card : withoutExtendedCard(card, obstacle, provenance)
-}
-
-/** Returns why this host cannot fetch the extended card that a remote card declares; undefined if it can. */
-const extendedCardObstacle = ({ route, upstream: { card, mcp } }: Manifest): string | undefined => {
-  if (mcp !== undefined) return 'an MCP server has no extended card'
-  return card !== undefined && route === 'closed' ? '`route: closed` forwards no call for the extended card' : undefined
-}
-
-/** Clears the flag of the extended card, so that no client is promised what it cannot get. */
-const withoutExtendedCard = (card: JsonObject, obstacle: string, provenance: Provenance): JsonObject => {
+  const { route, upstream } = manifest
+  // The card of an MCP server gets its endpoint in `withMcpEndpoint`.
+  const needsUrl = upstream.mcp === undefined && presentEndpointFields(manifest.card).length === 0
+  const card = needsUrl && upstream.url !== undefined ? { ...manifest.card, url: upstream.url } : manifest.card
   const declared = findExtendedCardFlag(card)
-  if (declared === undefined) return card
+  if (listTiers(manifest).length > 0) {
+    if (declared === undefined)
+      provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+    return withBearerScheme(setCapabilities(card, { extendedAgentCard: true }), provenance)
+  }
+  const isUnreachable = upstream.card !== undefined && route === 'closed'
+  if (declared === undefined || (upstream.mcp === undefined && !isUnreachable)) return card
+  // No client is promised what it cannot get.
+  const obstacle = isUnreachable
+    ? '`route: closed` forwards no call for the extended card'
+    : 'an MCP server has no extended card'
   provenance.noteConversion(declared, `read as false: ${obstacle}`)
   return setCapabilities(card, { extendedAgentCard: false })
 }
 
-/** Returns where an authored card declares that it has an extended card. */
 const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   const { capabilities } = card
-  if (listCapabilityNames(capabilities)?.some(name => canonicalFlag(name) === 'extendedAgentCard'))
-    return '/capabilities'
-  const flags = isJsonObject(capabilities) ? jsonEntries(capabilities) : []
-  const inCapabilities = flags.find(
-    ([key, value]) => value === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
+  const names = listCapabilityNames(capabilities)
+  if (names?.some(name => canonicalFlag(name) === 'extendedAgentCard')) return '/capabilities'
+  const flags = isJsonObject(capabilities) ? capabilities : {}
+  const flag = Object.keys(flags).find(
+    key => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
   )
-  if (inCapabilities) return formatPointer('capabilities', inCapabilities[0])
-  const atTop = jsonEntries(card).find(([key, value]) => value === true && isExtendedCardField(key))
-  return atTop && formatPointer(atTop[0])
+  if (flag !== undefined) return formatPointer('capabilities', flag)
+  const atTop = Object.keys(card).find(key => card[key] === true && isExtendedCardField(key))
+  return atTop && formatPointer(atTop)
 }
 
-/** Whether a field is v0.3's flag of the extended card. */
+/** Returns whether a field is v0.3's flag of the extended card. */
 const isExtendedCardField = (key: string): boolean => canonicalKey(key, 'card') === 'supportsAuthenticatedExtendedCard'
 
 /** Sets capabilities of an authored card, in the form in which the card declares its capabilities. */
 export const setCapabilities = (card: JsonObject, values: Readonly<Record<string, boolean>>): JsonObject => {
   const isSet = (key: string): boolean => Object.hasOwn(values, canonicalFlag(key) ?? key)
-  const { capabilities } = card
+  const capabilities = card.capabilities ?? {}
   const names = listCapabilityNames(capabilities)
+  // Validation reports capabilities of a wrong type.
+  if (!names && !isJsonObject(capabilities)) return card
   const trueNames = Object.keys(values).filter(name => values[name])
-  const others = isJsonObject(capabilities) ? omit(capabilities, ...Object.keys(capabilities).filter(isSet)) : {}
   const flag = values.extendedAgentCard
   const atTop = flag === undefined ? [] : Object.keys(card).filter(isExtendedCardField)
   return {
     ...card,
-    capabilities: names ? [...names.filter(name => !isSet(name)), ...trueNames] : { ...others, ...values },
+    capabilities: names
+      ? [...names.filter(name => !isSet(name)), ...trueNames]
+      : { ...omit(capabilities as JsonObject, ...Object.keys(capabilities).filter(isSet)), ...values },
     ...Object.fromEntries(atTop.map(key => [key, flag])),
-  }
-}
-
-/** The card of an MCP server gets its endpoint in `withMcpEndpoint`. */
-const withEndpoint = ({ card, upstream: { url, mcp } }: Manifest): JsonObject =>
-  url === undefined || mcp !== undefined || presentEndpointFields(card).length > 0 ? card : { ...card, url }
-
-/** Declares the extended card where the card declares its capabilities, and in v0.3's field if the card has it. */
-const withExtendedCard = (card: JsonObject, provenance: Provenance): JsonObject => {
-  const flags = card.capabilities ?? {}
-  const names = listCapabilityNames(flags)
-  const isDeclared = names
-    ? names.some(name => canonicalFlag(name) === 'extendedAgentCard')
-    : isJsonObject(flags) && flags.extendedAgentCard === true
-  if (!isDeclared)
-    provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
-  if (names) return setCapabilities(card, { extendedAgentCard: true })
-  // Validation reports capabilities of a wrong type.
-  if (!isJsonObject(flags)) return card
-  return {
-    ...card,
-    capabilities: { ...flags, extendedAgentCard: true },
-    ...('supportsAuthenticatedExtendedCard' in card && { supportsAuthenticatedExtendedCard: true }),
   }
 }
 
@@ -165,10 +136,8 @@ const withExtendedCard = (card: JsonObject, provenance: Provenance): JsonObject 
 const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject => {
   if (declaresScheme(card)) return card
   const bearer = { type: 'http', scheme: 'bearer' }
-  provenance.noteDefault(
-    '/securitySchemes',
-    `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`,
-  )
+  const message = `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`
+  provenance.noteDefault('/securitySchemes', message)
   return { ...card, securitySchemes: { bearer } }
 }
 
@@ -201,7 +170,7 @@ const withCallerScheme = (
   if (checked.length === 0)
     provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to a bearer scheme: ${reason}`)
   provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
-  // What the author wrote stays in its form: the canonical form names split schemes, which the card does not have.
+  // The author's requirements stay in their form: the canonical one names split schemes, which the card does not have.
   const authored = requirementFields.find(field => (card[field] ?? null) !== null)
   const field = authored ?? (dialect === '1.0' ? 'securityRequirements' : 'security')
   const toForm = (list: typeof required) => (field === 'security' ? writeV0Requirements(list, '', []) : list)
@@ -221,7 +190,7 @@ const SecurityFields = looseObject({
   securityRequirements: v.optional(SecurityRequirements, []),
 })
 
-/** Whether this host checks the credentials of a scheme: JWTs of an issuer, or its own tokens. */
+/** Returns whether this host checks the credentials of a scheme: JWTs of an issuer, or its own tokens. */
 const isChecked = (scheme: JsonObject, policy: CallerPolicy): boolean =>
   getWrappers(scheme).some(([wrapper, { scheme: name, location }]) =>
     policy === 'issuer'

@@ -1,7 +1,8 @@
-import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
+import { formatPointer, type Json, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
-import { lint } from '../lint/index.ts'
-import { listTiers, type Manifest } from '../manifest/index.ts'
+import { findWidenings } from '../diff/index.ts'
+import { createRedaction, lint } from '../lint/index.ts'
+import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
 import {
   type AgentCard,
   type CardError,
@@ -9,19 +10,15 @@ import {
   type Note,
   type Report,
   type RepresentationName,
+  truncateNotes,
 } from '../model/index.ts'
-import { checkDocument, Provenance } from '../read/index.ts'
-import type { Serving } from '../rewrite/index.ts'
-import { type CanonicalCard, readCanonicalCard } from './canonical-card.ts'
-import { applyOverlay, type MergedCard, noSuchTool, type OverlayResult, overlayErrors } from './overlay.ts'
+import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
+import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
+import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
+import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
 
-/** The card that callers with access to a tier read in place of the public one. */
-export type ExtendedCard = {
-  tier: string
-  /** The canonical card as it is served. */
-  card: AgentCard
-  documents: Record<RepresentationName, JsonObject>
-}
+/** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
+export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
 
 /** The part of a report that overlays can add to. */
 type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
@@ -31,32 +28,30 @@ type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
  * `publicFindings` does not have, with pointers into the manifest's overlays.
  */
 export const compileExtendedCards = (
-  { manifest, signedDocument, errorPointer }: MergedCard,
+  merged: MergedCard,
   publicCard: CanonicalCard,
   publicFindings: Findings,
-  serving: Serving,
+  writer: RouteWriter,
 ): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
-  const tiers = buildTierDocuments(manifest, publicCard)
+  const tiers = buildTierDocuments(merged.manifest, publicCard)
   if ('errors' in tiers) return tiers
   const extended: ExtendedCard[] = []
   const errors: CardError[] = []
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
-  for (const tier of tiers) {
-    const read = readTierCard(tier, manifest, publicCard, errorPointer)
-    if ('errors' in read) {
-      errors.push(...toOverlayErrors(read.errors, tier, errorPointer))
+  for (const { tier, document, originOf, ignored = [] } of tiers) {
+    // An error is at the place of the overlay that caused it, or in the card below.
+    const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
+    const compiled = compileTier(document, { ...merged, errorPointer }, publicCard, writer)
+    if ('errors' in compiled) {
+      errors.push(...compiled.errors.map(error => ({ ...error, pointer: errorPointer(error.pointer) })))
       continue
     }
-    // An overlay that changes nothing keeps the signatures.
-    const signed = jsonEquals(tier.document, manifest.card) ? signedDocument : tier.document
-    const card = serving.toServedCard(read.card)
-    const served = serving.writeRepresentations({ ...read, card, signed })
-    errors.push(...toOverlayErrors(served.errors, tier, errorPointer))
-    extended.push({ tier: tier.tier, card, documents: served.documents })
-    findings.filled.push(...newFindings(read.filled, tier, known))
-    findings.converted.push(...newFindings(read.converted, tier, known), ...ignoredNotes(tier))
-    findings.issues.push(...newFindings(read.issues, tier, known))
+    const { card, documents, found } = compiled
+    extended.push({ tier, card, documents })
+    findings.filled.push(...newFindings(found.filled, originOf, known))
+    findings.converted.push(...newFindings(found.converted, originOf, known), ...ignored)
+    findings.issues.push(...newFindings(found.issues, originOf, known))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
@@ -73,10 +68,12 @@ const buildTierDocuments = (
   const overlays = listTiers(manifest).map(([tier, overlay]) => [tier, overlay && { ...overlay, toolsOnly }] as const)
   const errors = overlays.flatMap(([, overlay]) => (overlay ? overlayErrors(overlay) : []))
   if (errors.length > 0) return { errors }
-  const addsSkills =
-    !toolsOnly &&
-    overlays.some(([, overlay]) => Array.isArray(overlay?.patch.skills) && overlay.patch.skills.length > 0)
-  const document = addsSkills ? withDefaultSkill(manifest.card, publicCard) : manifest.card
+  const addsSkills = !toolsOnly && overlays.some(([, overlay]) => hasSkills(overlay?.patch))
+  // Overlay skills extend the default skill of a card without skills; they do not replace it.
+  const document =
+    addsSkills && !hasSkills(manifest.card)
+      ? { ...omit(manifest.card, 'signatures'), skills: publicCard.card.skills as JsonObject[] }
+      : manifest.card
   const card: OverlayResult = { document, originOf: () => undefined }
   const [[, extended] = []] = overlays
   const base = extended ? applyOverlay(card, extended) : card
@@ -85,43 +82,38 @@ const buildTierDocuments = (
     ...(overlay && overlay !== extended ? applyOverlay(base, overlay) : base),
   }))
   const characters = tiers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
-  return characters > MAX_EXTENDED_CARDS_LENGTH ? { errors: [tooLarge(manifest, characters)] } : tiers
+  if (characters <= MAX_EXTENDED_CARDS_LENGTH) return tiers
+  const message = `makes extended cards of ${characters} characters; at most ${MAX_EXTENDED_CARDS_LENGTH} are allowed`
+  return { errors: [{ pointer: manifest.tiers ? '/tiers' : '/extended', message }] }
 }
 
-/** Overlay skills extend the default skill of a card without skills; they do not replace it. */
-const withDefaultSkill = (document: JsonObject, { card: { skills } }: CanonicalCard): JsonObject =>
-  Array.isArray(document.skills) && document.skills.length > 0
-    ? document
-    : { ...omit(document, 'signatures'), skills: skills as JsonObject[] }
+const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills) && skills.length > 0
 
-const tooLarge = ({ tiers }: Manifest, characters: number): CardError => ({
-  pointer: tiers ? '/tiers' : '/extended',
-  message: `makes extended cards of ${characters} characters in all; at most ${MAX_EXTENDED_CARDS_LENGTH} are allowed`,
-})
-
-/** Reads and lints the card of a tier, in the dialect of the public card. */
-const readTierCard = (
-  { document, originOf }: TierDocument,
-  manifest: Manifest,
+/** Compiles the card of a tier, in the dialect of the public card. */
+const compileTier = (
+  document: JsonObject,
+  { manifest, signedDocument, errorPointer }: MergedCard,
   publicCard: CanonicalCard,
-  errorPointer: (pointer: Pointer) => Pointer,
-): (CanonicalCard & Findings & { provenance: Provenance }) | { errors: CardError[] } => {
+  writer: RouteWriter,
+): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: CardError[] } => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return { errors: documentErrors }
   const provenance = new Provenance()
   const read = readCanonicalCard({ ...manifest, card: document }, provenance, publicCard)
   if ('errors' in read) return read
-  const isEnforced = (manifest.gate.capabilities ?? 'enforce') === 'enforce'
-  const errors = isEnforced ? capabilityMismatches(read.card, publicCard.card) : []
+  const mismatches = isEnforced(manifest) ? capabilityMismatches(read.card, publicCard.card) : []
+  if (mismatches.length > 0) return { errors: mismatches }
+  // An overlay that changes nothing keeps the signatures.
+  const signed = jsonEquals(document, manifest.card) ? signedDocument : document
+  const card = writer.toServedCard(read.card)
+  const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({
-    ...read,
-    manifest,
-    sourceOf: pointer => provenance.sourceOf(pointer),
-    errorPointer: pointer => originOf(pointer) ?? errorPointer(pointer),
-  })
-  return { ...read, filled: provenance.filled, converted: provenance.converted, issues, provenance }
+  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
+
+/** Returns whether the gate refuses calls of operations that the public card does not declare. */
+const isEnforced = ({ gate }: Manifest): boolean => (gate.capabilities ?? 'enforce') === 'enforce'
 
 /** Rejects capabilities that differ from the public card's, which the gate enforces. */
 const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>
@@ -132,17 +124,10 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
       message: `must be ${capabilities[name]}, as in the public card: the gate checks calls against that card`,
     }))
 
-/** Maps errors to the overlays that caused them; those of the card below are mapped by `errorPointer`. */
-const toOverlayErrors = (
-  errors: readonly CardError[],
-  { originOf }: TierDocument,
-  errorPointer: (pointer: Pointer) => Pointer,
-): CardError[] => errors.map(error => ({ ...error, pointer: originOf(error.pointer) ?? errorPointer(error.pointer) }))
-
 /** Returns the findings caused by a tier's overlays that are not known yet, with pointers into the overlays. */
 const newFindings = <Finding extends Note>(
   findings: readonly Finding[],
-  { originOf }: TierDocument,
+  originOf: OverlayResult['originOf'],
   known: Set<string>,
 ): Finding[] =>
   findings.flatMap(finding => {
@@ -154,5 +139,65 @@ const newFindings = <Finding extends Note>(
 
 const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
 
-const ignoredNotes = ({ ignored = [] }: TierDocument): Note[] =>
-  ignored.map(pointer => ({ pointer, message: noSuchTool }))
+/** An agent, the origin of this host's URLs, and the public and the extended card as they were fetched. */
+type AgentExtendedCard = { id: string; origin: string; publicCard: JsonObject; extendedCard: JsonObject }
+
+/**
+ * Compiles an extended card that was fetched from its agent as the public card of the manifest `document` is compiled.
+ * Behind the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`,
+ * it must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this
+ * caller alone, but no error repeats it.
+ */
+export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCard): CompiledDocuments => {
+  const result = compileFetchedCard(document, agent)
+  if ('documents' in result) return result
+  const redact = createRedaction([document, agent.publicCard, agent.extendedCard])
+  return { errors: redact(truncateNotes(result.errors, pointer => pointer)) }
+}
+
+type CompiledDocuments =
+  | { manifest: Manifest; documents: Record<RepresentationName, JsonObject> }
+  | { errors: CardError[] }
+
+const compileFetchedCard = (
+  document: Json,
+  { id, origin, publicCard, extendedCard }: AgentExtendedCard,
+): CompiledDocuments => {
+  const parsed = readManifest(document, id)
+  if ('errors' in parsed) return parsed
+  const mergedPublic = mergeFetchedCard(parsed, publicCard)
+  if ('errors' in mergedPublic) return mergedPublic
+  const merged = mergeFetchedCard(parsed, extendedCard)
+  if ('errors' in merged) return merged
+  const readPublic = readCanonicalCard(mergedPublic.manifest, new Provenance())
+  if ('errors' in readPublic) return readPublic
+
+  const { manifest, schema, signedDocument } = merged
+  const isGateway = manifest.route === 'gateway'
+  const { supportedInterfaces, capabilities } = readPublic.card
+  const errors = detectForeignDocument(manifest.card, schema)
+  if (errors.length > 0) return { errors }
+  const provenance = new Provenance()
+  const card = isGateway ? withGateCapabilities(manifest, capabilities) : manifest.card
+  const read = readCanonicalCard({ ...manifest, card }, provenance)
+  if ('errors' in read) return read
+  const direct = isGateway ? { ...read.card, supportedInterfaces } : read.card
+  const widenings = resolveSource(manifest.upstream)?.pin === true ? findWidenings(readPublic.card, direct) : []
+  if (widenings.length > 0) return { errors: widenings }
+  // The hosts of either card are hidden in the served one.
+  const known = { ...read.card, supportedInterfaces: [...supportedInterfaces, ...read.card.supportedInterfaces] }
+  const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${origin}/agents/${id}`)
+  const served = { ...read, card: writer.toServedCard(direct), provenance, signed: signedDocument }
+  const { documents, errors: leaks } = writer.writeRepresentations(served)
+  return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, documents }
+}
+
+/** Sets the capabilities by which the gate checks calls to those of the public card. */
+const withGateCapabilities = (
+  manifest: Manifest,
+  { streaming = false, pushNotifications = false }: AgentCard['capabilities'],
+): JsonObject =>
+  setCapabilities(manifest.card, {
+    extendedAgentCard: true,
+    ...(isEnforced(manifest) && { streaming, pushNotifications }),
+  })

@@ -22,23 +22,21 @@ import {
   truncatePointers,
 } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
-import { bridgeLosses, bridgeProfile, createServing, withBridgeInterfaces } from '../rewrite/index.ts'
+import { bridgeLosses, bridgeProfile, createRouteWriter, withBridgeInterfaces } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { checkConsistency } from './consistency.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
 import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 
-export { compileAgentExtendedCard } from './agent-extended-card.ts'
+export { compileAgentExtendedCard } from './extended-cards.ts'
 
-/** A manifest with all that is served for it. */
+/** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {
   manifest: Manifest
-  /** The canonical card as it is served. */
   card: AgentCard
-  /** The canonical card with the agent's own URLs. */
   direct: AgentCard
   report: Report
-  /** What looks like a secret and is not allowed. Neither a registration nor a refresh may publish such a card. */
+  /** Places that look like secrets and are not allowed: neither registration nor refresh may publish such a card. */
   secrets: CardError[]
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
@@ -50,39 +48,24 @@ export type Compiled = {
   toAuthored: (canonical: Pointer) => Pointer
 }
 
-/** What the host knows about a registration besides its document. */
-export type CompileContext = KnownOrigins & {
-  /** The agent's id. */
-  id: string
-  /** The document fetched from the card's source, required if the manifest has one. */
-  fetched?: JsonObject | undefined
-}
+/** The agent's id, the origins of the host, and the document fetched from the card's source if the manifest has one. */
+export type CompileContext = KnownOrigins & { id: string; fetched?: JsonObject | undefined }
 
 type Compilation = { compiled: Compiled } | { errors: CardError[] }
 
 /**
- * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every representation. Pure
- * and deterministic. Returns all errors found at one step, each with a pointer into the document or into the fetched card. No
- * message repeats what looks like a secret.
+ * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every
+ * representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into the document
+ * or into the fetched card. No message repeats what looks like a secret.
  */
 export const compile = (document: Json, context: CompileContext): Compilation => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return reject(documentErrors)
   const result = compileDocument(document, context)
   const redact = createRedaction([document, context.fetched])
-  if ('errors' in result) return { errors: redact(result.errors) }
-  const { report } = result.compiled
-  const redactPointers = (pointers: Pointer[]) =>
-    redact(pointers.map(pointer => ({ pointer, message: '' }))).map(({ pointer }) => pointer)
-  const redacted = {
-    filled: redact(report.filled),
-    converted: redact(report.converted),
-    dropped: Object.fromEntries(Object.entries(report.dropped).map(([name, list]) => [name, redactPointers(list)])),
-    lossy: redact(report.lossy),
-    signatures: redact(report.signatures),
-    issues: redact(report.issues),
-  }
-  return { compiled: { ...result.compiled, report: { ...report, ...redacted } } }
+  return 'errors' in result
+    ? redact(result)
+    : { compiled: { ...result.compiled, report: redact(result.compiled.report) } }
 }
 
 const compileDocument = (document: Json, context: CompileContext): Compilation => {
@@ -109,26 +92,23 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
-  const serving = createServing(manifest, direct, fetched ? [fetched] : [], agentUrl)
-  const card = serving.toServedCard(direct)
-  const served = serving.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
+  const writer = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
+  const card = writer.toServedCard(direct)
+  const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)
   const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
   const { filled, converted } = provenance
-  const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, serving)
+  const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
   if ('errors' in tiers) return reject(tiers.errors)
 
   const { extended, findings } = tiers
-  const dropped = toAuthoredPointers(served.dropped, manifest.route, provenance)
   const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
   const agentCard = withBridgeInterfaces(manifest, direct)
   const report: Report = {
     dialect,
     filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
     converted: truncateNotes([...converted, ...findings.converted, ...notes], reportPointer),
-    dropped: Object.fromEntries(
-      dropped.map(([name, pointers]) => [name, truncatePointers(pointers.map(reportPointer))]),
-    ),
+    dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
     lossy: truncateNotes(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
     issues: truncateNotes([...issues, ...findings.issues], reportPointer),
@@ -168,42 +148,33 @@ const describeSignatures = (
 /** Notes the defaults that change what callers can do. */
 const notePolicies = (manifest: Manifest): Note[] => {
   const callers = callerPolicy(manifest)
-  return [
-    ...(manifest.callers === undefined && callers !== 'anyone'
-      ? [{ pointer: '/callers', message: callerNotes[callers] }]
-      : []),
-    ...(manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner'
-      ? [
-          {
-            pointer: '/gate/tasks',
-            message: `set to owner: ${ownCredential}, so each caller reaches only its own tasks`,
-          },
-        ]
-      : []),
-  ]
+  const added = 'this host adds a credential of its own to each call'
+  const notes: Note[] = []
+  if (manifest.callers === undefined && callers !== 'anyone')
+    notes.push({ pointer: '/callers', message: `set to ${callers}: ${added}, ${callerNotes[callers]}` })
+  if (manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner')
+    notes.push({ pointer: '/gate/tasks', message: `set to owner: ${added}, so each caller reaches only its own tasks` })
+  return notes
 }
-
-const ownCredential = 'this host adds a credential of its own to each call'
 
 const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
-  tokens: `set to tokens: ${ownCredential}, so callers need a token of this host (\`npx sync-card token create --scope call\`)`,
-  issuer: `set to issuer: ${ownCredential}, so callers need a token of the issuer for an audience in \`jwt\`, or one of this host with the scope \`call\``,
+  tokens: 'so callers need a token of this host (`npx sync-card token create --scope call`)',
+  issuer: 'so callers need a token of the issuer for an audience in `jwt`, or one of this host with the scope `call`',
 }
 
-/**
- * Maps what each dialect dropped to the authored card. Omits defaults and this host's own interfaces, which
- * the author did not write.
- */
-const toAuthoredPointers = (
+/** Returns what each dialect dropped, in the authored card. Omits defaults and this host's own interfaces. */
+const listDropped = (
   dropped: Record<string, Pointer[]>,
-  route: Manifest['route'],
+  manifest: Manifest,
   provenance: Provenance,
-): [dialect: string, pointers: Pointer[]][] => {
-  const isHostInterface = (pointer: Pointer) => route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
-  return Object.entries(dropped).flatMap(([name, pointers]): [string, Pointer[]][] => {
-    const lost = pointers.filter(pointer => !isHostInterface(pointer) && !provenance.isFilled(pointer))
-    return lost.length > 0 ? [[name, lost.map(pointer => provenance.sourceOf(pointer))]] : []
+  toAuthored: (pointer: Pointer) => Pointer,
+): Report['dropped'] => {
+  const isHosts = (pointer: Pointer) => manifest.route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
+  const lost = Object.entries(dropped).map(([name, pointers]) => {
+    const authored = pointers.filter(pointer => !isHosts(pointer) && !provenance.isFilled(pointer))
+    return [name, truncatePointers(authored.map(toAuthored))] as const
   })
+  return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }
 
 const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({

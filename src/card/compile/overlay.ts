@@ -61,18 +61,15 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
       isOwnerAuthored: () => true,
       notes: [],
     }
+  const reject = (pointer: Pointer, message: string) => ({ errors: [{ pointer, message }] })
   if (fetched === undefined)
-    return rejected(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
-  if (!isJsonObject(fetched)) return rejected('', 'is not a JSON object, so it is not an Agent Card')
+    return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
+  if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
   const duplicates = duplicateFields({ pointer: '', patch: manifest.card })
-  const errors = [
-    ...checkDocument(fetched),
-    ...duplicates.map(error => ({ ...error, pointer: errorPointer(error.pointer) })),
-  ]
+  const own = duplicates.map(({ pointer, message }) => ({ pointer: errorPointer(pointer), message }))
+  const errors = [...checkDocument(fetched), ...own]
   return errors.length > 0 ? { errors } : merge(manifest, fetched, source, errorPointer)
 }
-
-const rejected = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })
 
 const merge = (
   manifest: Manifest,
@@ -88,11 +85,11 @@ const merge = (
   const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
   const toSource = (pointer: Pointer): Pointer => {
-    const origin = originOf(pointer)
-    return origin === undefined ? pointer : manifestPointer(origin)
+    const own = originOf(pointer)
+    return own === undefined ? pointer : manifestPointer(own)
   }
   const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
-  // Signatures of the source are kept for now: each representation drops them if it is not the document that they cover.
+  // The source's signatures are kept for now: a representation drops them if it is not the document that they cover.
   const { signatures } = isSignedByOwner ? {} : fetched
   const card = signatures === undefined ? document : { ...document, signatures }
   const errors = checkDocument(card)
@@ -108,26 +105,24 @@ const merge = (
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
     notes: [
       ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
-      ...ignored.map(pointer => ({ pointer: manifestPointer(pointer), message: noSuchTool })),
+      ...ignored.map(note => ({ ...note, pointer: manifestPointer(note.pointer) })),
     ],
   }
 }
 
-/** The note on an overlay skill that matches no tool of the MCP server. */
-export const noSuchTool = 'left out: the MCP server has no such tool'
-
-/** A card with overlays merged over it. */
+/**
+ * A card with overlays merged over it. `originOf` returns the place in the uppermost overlay that set a place in the
+ * document, undefined if no overlay did; `ignored` are notes on the places in the last overlay that have no effect.
+ */
 export type OverlayResult = {
   document: JsonObject
-  /** Returns the place in the uppermost overlay that set a place in the document; undefined if no overlay did. */
   originOf: (pointer: Pointer) => Pointer | undefined
-  /** The places in the last overlay that have no effect. */
-  ignored?: Pointer[]
+  ignored?: Note[]
 }
 
 /**
- * Merges an overlay over an authored card: a JSON Merge Patch, except that skills merge by id. Removes signatures of a card that
- * it changes, unless it brings its own.
+ * Merges an overlay over an authored card: a JSON Merge Patch, except that skills merge by id. Removes signatures of a
+ * card that it changes, unless it brings its own.
  */
 export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Overlay): OverlayResult => {
   const { pointer: at, patch, toolsOnly } = overlay
@@ -148,87 +143,62 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
   return {
     document: keepsSignatures ? merged : omit(merged, 'signatures'),
     originOf: pointer => ownPointer(pointer) ?? originOf(pointer),
-    ignored: ignored.map(source => at + formatPointer('skills', source)),
+    ignored: ignored.map(source => ({
+      pointer: at + formatPointer('skills', source),
+      message: 'left out: the MCP server has no such tool',
+    })),
   }
 }
 
 const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
 /**
- * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes that name
- * and the other keeps its own, as in any card that has both.
+ * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes
+ * that name and the other keeps its own, as in any card that has both.
  */
 const targetNames = (document: JsonObject, patch: JsonObject): Map<string, string> => {
   const targetOf = indexFields(document)
-  const namesByTarget = new Map<string, string[]>()
-  for (const name of Object.keys(patch)) {
-    const target = targetOf(name)
-    const names = namesByTarget.get(target)
-    if (names) names.push(name)
-    else namesByTarget.set(target, [name])
-  }
-  const targets = new Map<string, string>()
-  for (const [target, names] of namesByTarget) {
-    const spelling = names.find(name => canonicalKey(name, 'card') === canonicalKey(target, 'card'))
-    for (const name of names) targets.set(name === (spelling ?? names[0]) ? target : name, name)
-  }
-  return targets
+  const names = Object.keys(patch)
+  // By target, the alias that takes its name: the one with its spelling, else the first.
+  const chosen = new Map(names.toReversed().map(name => [targetOf(name), name]))
+  for (const name of names.toReversed())
+    if (canonicalKey(name, 'card') === canonicalKey(targetOf(name), 'card')) chosen.set(targetOf(name), name)
+  return new Map(names.map(name => [chosen.get(targetOf(name)) === name ? targetOf(name) : name, name]))
 }
 
-/** Fields that route calls. Every caller is routed by the public card. */
-const routingFields = [
-  ...endpointFields,
-  'preferredTransport',
-  'preferred_transport',
-  'transport',
-  'protocol',
-  'protocolVersion',
-  'protocol_version',
-  'agentCard',
-]
+/** Fields besides the endpoints that route calls, as the public card does for every caller. */
+const routingField = /^(?:preferredTransport|preferred_transport|transport|protocol|protocol_?version|agentCard)$/i
 
 /** Rejects what an overlay for an extended card cannot change. */
 export const overlayErrors = (overlay: Overlay): CardError[] => {
   const { pointer: at, patch } = overlay
-  const errors = routingFields
-    .filter(name => Object.hasOwn(patch, name))
-    .map(name => ({
-      pointer: at + formatPointer(name),
-      message: 'belongs in the card itself: an extended card has the endpoints of the public one',
-    }))
-  if (Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills))
-    errors.push({
-      pointer: `${at}/skills`,
-      message: 'must be a list of skills: a skill with a known id changes that skill, any other is added',
-    })
-  return [...errors, ...duplicateFields(overlay)]
+  const message = 'belongs in the card itself: an extended card has the endpoints of the public one'
+  const skillsMessage = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
+  const isWrongSkills = Object.hasOwn(patch, 'skills') && !Array.isArray(patch.skills)
+  return [
+    ...Object.keys(patch)
+      .filter(name => routingField.test(name) || endpointFields.some(field => field === name))
+      .map(name => ({ pointer: at + formatPointer(name), message })),
+    ...(isWrongSkills ? [{ pointer: `${at}/skills`, message: skillsMessage }] : []),
+    ...duplicateFields(overlay),
+  ]
 }
 
 /** Rejects two spellings of one field that have different values: only one of them could apply. */
 const duplicateFields = ({ pointer, patch }: Overlay): CardError[] =>
   Object.keys(patch).flatMap(name => {
     const standard = canonicalKey(name, 'card')
-    return standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])
-      ? []
-      : [
-          {
-            pointer: pointer + formatPointer(name),
-            message: `is another spelling of \`${standard}\`, which has another value here: keep one of them`,
-          },
-        ]
+    const isSame = standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])
+    const message = `is another spelling of \`${standard}\`, which has another value here: keep one of them`
+    return isSame ? [] : [{ pointer: pointer + formatPointer(name), message }]
   })
 
-type MergedSkills = {
-  skills: Json[]
-  /** By index of a merged skill, the index of the patch that set it. */
-  sources: ReadonlyMap<number, number>
-  /** The indexes of patches that match no tool. */
-  ignored: number[]
-}
+/** Skills, by index of each the index of the patch that set it, and the indexes of patches that match no tool. */
+type MergedSkills = { skills: Json[]; sources: ReadonlyMap<number, number>; ignored: number[] }
 
 /**
- * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill id,
- * and none can be added.
+ * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill
+ * id, and none can be added.
  */
 const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false): MergedSkills => {
   const skills = [...base]

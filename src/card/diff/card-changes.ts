@@ -1,20 +1,28 @@
-import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, majorMinor } from '../model/index.ts'
-import { change, type FoundChange, quote } from './change-rules.ts'
-import { compareModes } from './mode-changes.ts'
+import {
+  covers,
+  formatPointer,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  type Pointer,
+  parseMediaRange,
+} from '../../json/index.ts'
+import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor } from '../model/index.ts'
+import { change, changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareSecurity } from './security-changes.ts'
 
 /**
- * Finds every change from one canonical card to another, in no order. Equal cards have none. Skills are matched by id, schemes by name,
- * extensions by URI.
+ * Finds every change from one canonical card to another, in no order. Equal cards have none. Skills are matched by id,
+ * schemes by name, extensions by URI.
  */
 export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[] => {
   if (jsonEquals(before as Json, after as Json)) return []
   const found: FoundChange[] = [
     ...compareInterfaces(before.supportedInterfaces, after.supportedInterfaces),
     ...compareSkills(before, after),
-    ...compareModes(before, after),
-    ...compareCapabilities(before, after),
+    ...modeFields.flatMap(fields => compareModes(before, after, fields)),
+    ...compareFlags(before.capabilities, after.capabilities),
+    ...compareExtensions(before.capabilities.extensions, after.capabilities.extensions),
     ...compareSecurity(before, after),
   ]
   return [...found, ...compareFields(before, after, found)]
@@ -22,67 +30,56 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
 
 /** Finds the interfaces that are removed, added, or have another address, version or binding. */
 const compareInterfaces = (before: readonly AgentInterface[], after: readonly AgentInterface[]): FoundChange[] => {
+  const pointerOf = (index: number): Pointer => formatPointer('supportedInterfaces', index)
   const changes: FoundChange[] = []
-  let removed = before.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
-  let added = after.map((item, index) => ({ item, pointer: formatPointer('supportedInterfaces', index) }))
-  for (const { keyOf, report } of interfaceMatches) {
-    // `Map.groupBy` is not in Node 20, on which sync-card runs.
-    const unmatched = new Map<string, typeof added>()
-    for (const entry of added) {
-      const same = unmatched.get(keyOf(entry.item))
-      if (same) same.push(entry)
-      else unmatched.set(keyOf(entry.item), [entry])
-    }
-    removed = removed.filter(({ item }) => {
-      const match = unmatched.get(keyOf(item))?.shift()
-      if (match) changes.push(...report(item, match.item).map(change => ({ ...change, pointer: match.pointer })))
-      return match === undefined
+  const added = new Map(after.entries())
+  let removed = [...before.entries()]
+  for (const { isSame, report } of interfaceMatches)
+    removed = removed.filter(([, item]) => {
+      const [index, match] = [...added].find(([, other]) => isSame(item, other)) ?? []
+      if (index === undefined || match === undefined) return true
+      added.delete(index)
+      if (report) changes.push({ ...report(item, match), pointer: pointerOf(index) })
+      return false
     })
-    added = [...unmatched.values()].flat()
-  }
-  return [
-    ...changes,
-    ...removed.map(({ item, pointer }) =>
-      change('interface-removed', pointer, `the agent no longer offers ${describeInterface(item)}`),
-    ),
-    ...added.map(({ item, pointer }) =>
-      change('interface-added', pointer, `the agent now also offers ${describeInterface(item)}`),
-    ),
-  ]
+  for (const [index, item] of removed)
+    changes.push(change('interface-removed', pointerOf(index), `the agent no longer offers ${describeInterface(item)}`))
+  for (const [index, item] of added)
+    changes.push(change('interface-added', pointerOf(index), `the agent now also offers ${describeInterface(item)}`))
+  return changes
 }
 
 type InterfaceMatch = {
-  keyOf: (item: AgentInterface) => string
-  report: (before: AgentInterface, after: AgentInterface) => Omit<FoundChange, 'pointer'>[]
+  isSame: (before: AgentInterface, after: AgentInterface) => boolean
+  report?: (before: AgentInterface, after: AgentInterface) => Omit<FoundChange, 'pointer'>
 }
 
-const protocolOf = ({ protocolBinding, protocolVersion }: AgentInterface): string[] => [
-  protocolBinding,
-  majorMinor(protocolVersion),
-]
-const addressOf = ({ url, tenant = '' }: AgentInterface): string[] => [url, tenant]
+const hasSameBinding = (one: AgentInterface, other: AgentInterface): boolean =>
+  one.protocolBinding === other.protocolBinding
 
-const reportProtocol: InterfaceMatch['report'] = (before, after) => [
-  {
-    rule: 'protocol-changed',
-    message: `the agent speaks ${describeProtocol(after)} instead of ${describeProtocol(before)} at ${describeAddress(after)}`,
-  },
-]
+const hasSameProtocol = (one: AgentInterface, other: AgentInterface): boolean =>
+  hasSameBinding(one, other) && majorMinor(one.protocolVersion) === majorMinor(other.protocolVersion)
 
-/** How an interface finds its counterpart in the other card: the first that applies. */
+const hasSameAddress = (one: AgentInterface, other: AgentInterface): boolean =>
+  one.url === other.url && (one.tenant ?? '') === (other.tenant ?? '')
+
+const reportProtocol: InterfaceMatch['report'] = (before, after) => {
+  const protocols = `${describeProtocol(after)} instead of ${describeProtocol(before)}`
+  return { rule: 'protocol-changed', message: `the agent speaks ${protocols} at ${describeAddress(after)}` }
+}
+
+/** The ways in which an interface finds its counterpart in the other card: the first that applies. */
 const interfaceMatches: readonly InterfaceMatch[] = [
-  { keyOf: item => JSON.stringify([protocolOf(item), addressOf(item)]), report: () => [] },
+  { isSame: (one, other) => hasSameProtocol(one, other) && hasSameAddress(one, other) },
   {
-    keyOf: item => JSON.stringify(protocolOf(item)),
-    report: (before, after) => [
-      {
-        rule: 'interface-moved',
-        message: `the agent moves ${describeProtocol(after)} from ${describeAddress(before)} to ${describeAddress(after)}`,
-      },
-    ],
+    isSame: hasSameProtocol,
+    report: (before, after) => {
+      const addresses = `from ${describeAddress(before)} to ${describeAddress(after)}`
+      return { rule: 'interface-moved', message: `the agent moves ${describeProtocol(after)} ${addresses}` }
+    },
   },
-  { keyOf: item => JSON.stringify([item.protocolBinding, addressOf(item)]), report: reportProtocol },
-  { keyOf: item => JSON.stringify(addressOf(item)), report: reportProtocol },
+  { isSame: (one, other) => hasSameBinding(one, other) && hasSameAddress(one, other), report: reportProtocol },
+  { isSame: hasSameAddress, report: reportProtocol },
 ]
 
 const describeProtocol = (item: AgentInterface): string =>
@@ -93,37 +90,84 @@ const describeInterface = (item: AgentInterface): string => `${describeProtocol(
 const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
-/** Finds the skills that are removed or added. */
-const compareSkills = ({ skills: before }: AgentCard, { skills: after }: AgentCard): FoundChange[] => [
-  ...findMissing(before, after).map(({ id, pointer }) =>
-    change('skill-removed', pointer, `skill ${quote(id)} is removed`),
-  ),
-  ...findMissing(after, before).map(({ id, pointer }) => change('skill-added', pointer, `skill ${quote(id)} is new`)),
-]
-
-/** Returns the ids that only the first list has, with their places there. */
-const findMissing = (skills: AgentCard['skills'], others: AgentCard['skills']): { id: string; pointer: Pointer }[] => {
-  const known = new Set(others.map(({ id }) => id))
-  return skills
-    .map(({ id }, index) => ({ id, pointer: formatPointer('skills', index) }))
-    .filter(({ id }) => !known.has(id))
+const compareSkills = ({ skills: before }: AgentCard, { skills: after }: AgentCard): FoundChange[] => {
+  const findMissing = (skills: AgentSkill[], others: AgentSkill[], rule: FoundChange['rule'], clause: string) => {
+    const known = new Set(others.map(({ id }) => id))
+    return skills.flatMap(({ id }, index) =>
+      changeIf(!known.has(id), rule, formatPointer('skills', index), `skill ${quote(id)} ${clause}`),
+    )
+  }
+  return [
+    ...findMissing(before, after, 'skill-removed', 'is removed'),
+    ...findMissing(after, before, 'skill-added', 'is new'),
+  ]
 }
+
+const modeFields = [
+  { defaults: 'defaultInputModes', own: 'inputModes', verb: 'accepts' },
+  { defaults: 'defaultOutputModes', own: 'outputModes', verb: 'produces' },
+] as const
+
+/**
+ * Compares the media types of two cards, and of each skill that has its own, which replace the card's. A range that
+ * becomes narrower counts as removed.
+ */
+const compareModes = (
+  before: AgentCard,
+  after: AgentCard,
+  { defaults, own, verb }: (typeof modeFields)[number],
+): FoundChange[] => {
+  const modesOf = (card: AgentCard) => [...card[defaults], ...card.skills.flatMap(skill => skill[own] ?? [])]
+  const [all, allBefore] = [modesOf(after), modesOf(before)]
+  const [findLost, findGained] = [createModeFinder(allBefore, all), createModeFinder(all, allBefore)]
+  const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
+    const [lost, gained] = [findLost(earlier, later), findGained(later, earlier)]
+    return [
+      ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
+      ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
+    ]
+  }
+  return [
+    ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
+    ...pairSkills(before, after).flatMap(({ name, pointer, before: earlier, after: later }) => {
+      const [old, current] = [
+        earlier[own]?.length ? earlier[own] : undefined,
+        later[own]?.length ? later[own] : undefined,
+      ]
+      if (old === undefined && current === undefined) return []
+      return compare(old ?? before[defaults], current ?? after[defaults], name, `${pointer}/${own}`)
+    }),
+  ]
+}
+
+/**
+ * Creates a function that finds the modes that none of the others covers, among known ones. Each pair is compared once,
+ * though hundreds of skills may have the same modes.
+ */
+const createModeFinder = (modes: readonly string[], others: readonly string[]) => {
+  const ranges = listRanges(others)
+  const findCovering = (range: MediaRange) => ranges.filter(other => covers(other.range, range)).map(({ mode }) => mode)
+  const coveredBy = new Map(listRanges(modes).map(({ mode, range }) => [mode, findCovering(range)]))
+  return (modes: readonly string[], others: readonly string[]): string[] => {
+    const present = new Set(others)
+    return [...new Set(modes)].filter(mode => coveredBy.get(mode)?.every(other => !present.has(other)))
+  }
+}
+
+type MediaRange = ReturnType<typeof parseMediaRange>
+
+const listRanges = (modes: readonly string[]) =>
+  [...new Set(modes)].map(mode => ({ mode, range: parseMediaRange(mode) })).filter(({ range }) => !range.excluded)
 
 type Capabilities = AgentCard['capabilities']
 
-/** Compares the flags of the capabilities, and the extensions. */
-const compareCapabilities = (
-  { capabilities: before }: AgentCard,
-  { capabilities: after }: AgentCard,
-): FoundChange[] => [...compareFlags(before, after), ...compareExtensions(before.extensions, after.extensions)]
-
 const compareFlags = (before: Capabilities, after: Capabilities): FoundChange[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap(name => {
-    const [had, has] = [ownValue(before, name) === true, ownValue(after, name) === true]
-    const pointer = formatPointer('capabilities', name)
-    if (had && !has)
-      return change('capability-removed', pointer, `the agent no longer has the capability ${quote(name)}`)
-    return has && !had ? change('capability-added', pointer, `the agent now has the capability ${quote(name)}`) : []
+  pairMembers<unknown>(before, after).flatMap(([name, old, current]) => {
+    const [had, has, pointer] = [old === true, current === true, formatPointer('capabilities', name)]
+    return [
+      ...changeIf(had && !has, 'capability-removed', pointer, `the agent no longer has the capability ${quote(name)}`),
+      ...changeIf(has && !had, 'capability-added', pointer, `the agent now has the capability ${quote(name)}`),
+    ]
   })
 
 type Extensions = NonNullable<Capabilities['extensions']>
@@ -135,53 +179,39 @@ const compareExtensions = (before: Extensions = [], after: Extensions = []): Fou
   return [
     ...before.flatMap(({ uri }, index) => {
       const message = `the agent no longer supports the extension ${quote(uri)}`
-      return later.has(uri) ? [] : change('extension-removed', pointerOf(index), message)
+      return changeIf(!later.has(uri), 'extension-removed', pointerOf(index), message)
     }),
-    ...after.flatMap((extension, index) => compareExtension(earlier.get(extension.uri), extension, pointerOf(index))),
-  ]
-}
-
-const compareExtension = (
-  before: Extensions[number] | undefined,
-  after: Extensions[number],
-  pointer: Pointer,
-): FoundChange[] => {
-  const name = `the extension ${quote(after.uri)}`
-  if (!before && !after.required) return [change('extension-added', pointer, `the agent now also supports ${name}`)]
-  const isChanged = before !== undefined && !jsonEquals(before.params, after.params)
-  const [wasRequired, isRequired] = [before?.required === true, after.required === true]
-  return [
-    ...(isRequired && !wasRequired ? [change('extension-required', pointer, `the agent now requires ${name}`)] : []),
-    ...(wasRequired && !isRequired
-      ? [change('extension-optional', pointer, `the agent no longer requires ${name}`)]
-      : []),
-    ...(isChanged ? [change('extension-changed', pointer, `${name} has other parameters`)] : []),
+    ...after.flatMap(({ uri, required: isRequired = false, params }, index) => {
+      const [previous, pointer, name] = [earlier.get(uri), pointerOf(index), `the extension ${quote(uri)}`]
+      const wasRequired = previous?.required === true
+      const isChanged = previous !== undefined && !jsonEquals(previous.params, params)
+      return [
+        ...changeIf(!previous && !isRequired, 'extension-added', pointer, `the agent now also supports ${name}`),
+        ...changeIf(isRequired && !wasRequired, 'extension-required', pointer, `the agent now requires ${name}`),
+        ...changeIf(wasRequired && !isRequired, 'extension-optional', pointer, `the agent no longer requires ${name}`),
+        ...changeIf(isChanged, 'extension-changed', pointer, `${name} has other parameters`),
+      ]
+    }),
   ]
 }
 
 /** The fields that people read, and models that choose between agents and skills. */
 const texts = new Set(['name', 'description', 'provider', 'documentationUrl', 'iconUrl', 'tags', 'examples'])
 
-/** Finds what differs besides what was `found`: in the card, its skills, interfaces and extensions, and its capabilities. */
+/** Finds the differences besides those `found`, in all parts of the card. */
 const compareFields = (before: AgentCard, after: AgentCard, found: readonly FoundChange[]): FoundChange[] => {
   const explained = new Set(found.flatMap(({ pointer }) => ancestorsOf(pointer)))
   const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
-    [...new Set([...Object.keys(earlier), ...Object.keys(later)])].flatMap(name => {
-      const [old, current] = [ownValue(earlier, name), ownValue(later, name)]
+    pairMembers(earlier, later).flatMap(([name, old, current]) => {
       const pointer = place + formatPointer(name)
-      if (explained.has(pointer) || jsonEquals(old, current)) return []
-      const message = `${subject} ${describeDifference(name, old, current)}`
-      const rule =
-        place === '' && name === 'version' ? 'version-changed' : texts.has(name) ? 'text-changed' : 'details-changed'
-      return change(rule, pointer, message)
+      const isVersion = pointer === '/version'
+      const rule = isVersion ? 'version-changed' : texts.has(name) ? 'text-changed' : 'details-changed'
+      const isChanged = !explained.has(pointer) && !jsonEquals(old, current)
+      return isChanged ? [change(rule, pointer, `${subject} ${describeDifference(name, old, current)}`)] : []
     })
-  const skills = new Map(before.skills.map(skill => [skill.id, skill]))
-  const inSkills = after.skills.flatMap((skill, index) => {
-    const previous = skills.get(skill.id)
-    return previous
-      ? compare(previous as JsonObject, skill as JsonObject, `skill ${quote(skill.id)}`, formatPointer('skills', index))
-      : []
-  })
+  const inSkills = pairSkills(before, after).flatMap(skill =>
+    compare(skill.before as JsonObject, skill.after as JsonObject, skill.name, skill.pointer),
+  )
   for (const { pointer } of inSkills) for (const ancestor of ancestorsOf(pointer)) explained.add(ancestor)
   return [...compare(before as JsonObject, after as JsonObject, 'the agent', ''), ...inSkills]
 }
@@ -195,7 +225,7 @@ const describeDifference = (name: string, before: Json | undefined, after: Json 
 }
 
 const isReordered = (before: Json, after: Json): boolean => {
-  if (!Array.isArray(before) || !Array.isArray(after) || before.length !== after.length) return false
+  if (!Array.isArray(before) || !Array.isArray(after)) return false
   const [sorted, other] = [before, after].map(list => list.map(item => JSON.stringify(item)).toSorted())
   return jsonEquals(sorted, other)
 }
@@ -209,8 +239,4 @@ const ancestorsOf = (pointer: Pointer): Pointer[] => {
 /** Names of this length fit into a message twice. */
 const MAX_SHOWN_LENGTH = 60
 
-const isShort = (value: Json | undefined): value is string =>
-  typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH
-
-const ownValue = (object: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined
+const isShort = (value: Json): value is string => typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH

@@ -1,21 +1,21 @@
 import type { CallProfile } from '../call-profile.ts'
 import type { CallerPolicy, CallTarget } from '../model/index.ts'
 
-/** Returns how a later profile uses the agent's secret or service binding where the earlier one does not; undefined if it does not. */
-type Comparison = (before: CallProfile, after: CallProfile) => string | undefined
+/** Returns how a later profile newly uses the agent's secret or service binding; undefined if it does not. */
+type Comparison = (before: CallProfile, after: CallProfile, field: keyof CallProfile) => string | undefined
 
 const mustNotChange =
-  (field: keyof CallProfile, name: string): Comparison =>
-  (before, after) =>
+  (name?: string): Comparison =>
+  (before, after, field) =>
     JSON.stringify(before[field]) === JSON.stringify(after[field])
       ? undefined
-      : `would be available to other callers: ${name} has changed`
+      : `would be available to other callers: ${name ?? field} has changed`
 
 const mustNotAppear =
-  (field: keyof CallProfile, name: string): Comparison =>
-  (before, after) =>
+  (name?: string): Comparison =>
+  (before, after, field) =>
     after[field] === true && before[field] !== true
-      ? `would be used for other calls: card.capabilities.${name} is new`
+      ? `would be used for other calls: card.capabilities.${name ?? field} is new`
       : undefined
 
 const compareTargets: Comparison = ({ targets: before }, { targets: after }) => {
@@ -43,42 +43,34 @@ const compareCallers: Comparison = (before, after) =>
     ? `would be available to other callers: callers would be ${after.callers}`
     : undefined
 
-/** By field of the profile; null where it has no effect on the use of a secret, or depends on `upstream` alone. */
-const comparisons: Record<keyof CallProfile, Comparison | null> = {
+/**
+ * Fields that have no effect on the use of a secret, or depend on `upstream` alone. This host answers calls for its own
+ * extended cards, and translated calls are those that the agent gets anyway.
+ */
+type OtherField = 'extendedAgentCard' | 'bridge' | 'tiers' | 'modes' | 'secret' | 'service' | 'mcp' | 'cardMissing'
+
+const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison> = {
   targets: compareTargets,
-  visibility: mustNotChange('visibility', 'visibility'),
-  route: mustNotChange('route', 'route'),
-  gate: mustNotChange('gate', 'gate'),
-  tasks: mustNotChange('tasks', 'gate.tasks'),
-  apiKeyHeaders: mustNotChange('apiKeyHeaders', 'card.securitySchemes'),
-  openIdConnectUrls: mustNotChange('openIdConnectUrls', 'card.securitySchemes'),
-  jwt: mustNotChange('jwt', 'jwt'),
+  visibility: mustNotChange(),
+  route: mustNotChange(),
+  gate: mustNotChange(),
+  tasks: mustNotChange('gate.tasks'),
+  apiKeyHeaders: mustNotChange('card.securitySchemes'),
+  openIdConnectUrls: mustNotChange('card.securitySchemes'),
+  jwt: mustNotChange(),
   callers: compareCallers,
-  streaming: mustNotAppear('streaming', 'streaming'),
-  pushNotifications: mustNotAppear('pushNotifications', 'pushNotifications'),
-  agentServesExtendedCard: mustNotAppear('agentServesExtendedCard', 'extendedAgentCard'),
+  streaming: mustNotAppear(),
+  pushNotifications: mustNotAppear(),
+  agentServesExtendedCard: mustNotAppear('extendedAgentCard'),
   requiredExtensions: compareExtensions,
-  // This host answers calls for its own extended cards.
-  extendedAgentCard: null,
-  // Translated calls are those that the agent gets anyway.
-  bridge: null,
-  tiers: null,
-  modes: null,
-  secret: null,
-  service: null,
-  identity: mustNotChange('identity', 'hosts'),
-  mcp: null,
-  cardMissing: null,
+  identity: mustNotChange('hosts'),
 }
 
 /**
- * Finds a use of the secret or service binding that a later profile of an agent adds: another address, binding or version, other
- * operations, or other callers. `upstream` must be the same.
+ * Finds a use of the secret or service binding that a later profile of an agent adds: another address, binding or
+ * version, other operations, or other callers. `upstream` must be the same.
  */
-export const findNewUse: Comparison = (before, after) => {
-  for (const compare of Object.values(comparisons)) {
-    const found = compare?.(before, after)
-    if (found !== undefined) return found
-  }
-  return undefined
+export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined => {
+  const names = Object.keys(comparisons) as (keyof typeof comparisons)[]
+  return names.flatMap(field => comparisons[field](before, after, field) ?? [])[0]
 }

@@ -1,24 +1,10 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
-import {
-  collectStrings,
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/index.ts'
 import { getApiKeyHeaders } from '../call-profile.ts'
-import {
-  type AgentCard,
-  type AgentInterface,
-  type AgentSkill,
-  type CardError,
-  majorMinor,
-  wireVersionOf,
-} from '../model/index.ts'
+import { type AgentCard, type AgentInterface, type CardError, majorMinor, wireVersionOf } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
-import { type Budget, createBudget, describeRequirement, findUncovered, type Requirements } from './requirements.ts'
+import { pairMembers } from './change-rules.ts'
+import { createBudget, describeRequirement, findUncovered, type Requirements } from './security-changes.ts'
 
 /**
  * Returns what widens access in the later of two canonical cards: new destinations for calls or credentials, and weaker
@@ -27,7 +13,11 @@ import { type Budget, createBudget, describeRequirement, findUncovered, type Req
 export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] => [
   ...findNewEndpoints(before, after),
   ...findNewCapabilities(before, after),
-  ...findNewAuthorities(before, after),
+  // Whole URLs: one host may have many issuers.
+  ...findAdded(listAuthorities(before), listAuthorities(after)).map(({ shown, pointer }) => ({
+    pointer,
+    message: `sends credentials to a new address: ${shown}`,
+  })),
   ...findNewApiKeyHeaders(before, after),
   ...findWeakerSecurity(before, after),
   ...findRemovedExtensions(before, after),
@@ -39,59 +29,43 @@ export const findWeakerSecurity = (before: AgentCard, after: AgentCard): CardErr
   ...findWeakerSchemes(before, after),
 ]
 
-/** A URL and its role: a known token endpoint is not thereby a known issuer, nor an endpoint known for another tenant. */
-type Destination = { url: URL; shown: string; role: string; pointer: Pointer }
+/** A URL and its role: a token endpoint is not thereby an issuer, nor an endpoint known for another tenant. */
+type Destination = { url: string; shown: string; role: string; pointer: Pointer }
 
 /**
- * Compares whole URLs: another path on the same host may belong to another agent. Where the URL is known, it compares binding and
- * version: over HTTP+JSON, calls go to other paths below it.
+ * Compares whole URLs: another path on the same host may belong to another agent. Where the URL is known, it compares
+ * binding and version: over HTTP+JSON, calls go to other paths below it.
  */
 const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] => {
-  const addresses = findAdded(listEndpoints(before), listEndpoints(after))
-  const found = new Set(addresses.map(({ pointer }) => pointer))
+  const addresses = findAdded(listEndpoints(before), listEndpoints(after)).map(({ shown, role: tenant, pointer }) => ({
+    pointer,
+    message: `sends calls to a new address: ${shown}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
+  }))
   const usages = findAdded(listEndpoints(before, usageOf), listEndpoints(after, usageOf))
-  return [
-    ...addresses.map(({ shown, role: tenant, pointer }) => ({
-      pointer,
-      message: `sends calls to a new address: ${shown}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
-    })),
-    ...usages
-      .filter(({ pointer }) => !found.has(pointer))
-      .map(({ shown, role: usage, pointer }) => ({
-        pointer,
-        message: `sends calls to ${shown} in a new way: ${usage}`,
-      })),
-  ]
+    .filter(usage => !addresses.some(({ pointer }) => pointer === usage.pointer))
+    .map(({ shown, role, pointer }) => ({ pointer, message: `sends calls to ${shown} in a new way: ${role}` }))
+  return [...addresses, ...usages]
 }
 
 /** Returns the binding of an interface, and its version, of which patch numbers make no difference to calls. */
 const usageOf = ({ protocolBinding, protocolVersion }: AgentInterface): string =>
   `${protocolBinding} ${wireVersionOf.get(majorMinor(protocolVersion)) ?? majorMinor(protocolVersion)}`
 
-const capabilityNames = ['streaming', 'pushNotifications', 'extendedAgentCard'] as const
-
 /** The gate refuses calls of an operation whose capability is not declared. */
-const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] =>
-  capabilityNames
+const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] => {
+  const message = 'is new: the agent receives calls that were refused'
+  return ['streaming', 'pushNotifications', 'extendedAgentCard']
     .filter(name => after[name] === true && before[name] !== true)
-    .map(name => ({
-      pointer: formatPointer('capabilities', name),
-      message: 'is new: the agent receives calls that were refused',
-    }))
+    .map(name => ({ pointer: formatPointer('capabilities', name), message }))
+}
 
-/** Compares whole URLs: one host may have many issuers. */
-const findNewAuthorities = (before: AgentCard, after: AgentCard): CardError[] =>
-  findAdded(listAuthorities(before), listAuthorities(after)).map(({ shown, pointer }) => ({
-    pointer,
-    message: `sends credentials to a new address: ${shown}`,
-  }))
-
-const listEndpoints = ({ supportedInterfaces }: AgentCard, roleOf = tenantOf): Destination[] =>
-  supportedInterfaces.flatMap((agentInterface, index) =>
-    toDestination(agentInterface.url, roleOf(agentInterface), formatPointer('supportedInterfaces', index, 'url')),
+const listEndpoints = (
+  { supportedInterfaces }: AgentCard,
+  roleOf = ({ tenant = '' }: AgentInterface): string => tenant,
+): Destination[] =>
+  supportedInterfaces.flatMap((each, index) =>
+    toDestination(each.url, roleOf(each), formatPointer('supportedInterfaces', index, 'url')),
   )
-
-const tenantOf = ({ tenant = '' }: AgentInterface): string => tenant
 
 const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
   collectStrings(securitySchemes)
@@ -101,21 +75,19 @@ const listAuthorities = ({ securitySchemes = {} }: AgentCard): Destination[] =>
 const toDestination = (text: string, role: string, pointer: Pointer): Destination[] => {
   const address = toHttpUrl(text)
   const url = parseUrl(address)
-  return url === null ? [] : [{ url, shown: address === text ? withoutHash(url) : text, role, pointer }]
+  if (url === null) return []
+  const shown = address === text ? url.href.slice(0, url.href.length - url.hash.length) : text
+  url.hash = ''
+  return [{ url: url.href, shown, role, pointer }]
 }
 
 /** Accepts a change from http to https, but not the reverse. */
 const findAdded = (before: readonly Destination[], after: readonly Destination[]): Destination[] => {
-  const known = new Set(before.flatMap(({ url, role }) => [keyOf(role, url), keyOf(role, url, 'https:')]))
+  const keyOf = (role: string, url: string) => JSON.stringify([role, url])
+  const urls = before.flatMap(({ url, role }) => [keyOf(role, url), keyOf(role, url.replace(/^http:/, 'https:'))])
+  const known = new Set(urls)
   return after.filter(({ url, role }) => !known.has(keyOf(role, url)))
 }
-
-const keyOf = (role: string, url: URL, protocol = url.protocol): string =>
-  JSON.stringify([role, protocol, withoutScheme(url)])
-
-const withoutScheme = (url: URL): string => withoutHash(url).slice(url.protocol.length)
-
-const withoutHash = ({ href, hash }: URL): string => href.slice(0, href.length - hash.length)
 
 /** The gateway forwards callers' headers to the agent only if an API key scheme names them. */
 const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
@@ -130,67 +102,51 @@ const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] 
 
 /** Compares the requirements of the card, and those of each skill, which replace the card's. */
 const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
-  const previousRequirements = createRequirementLookup(before, after)
   const budget = createBudget()
+  // Each alternative must cover an earlier one.
+  const compare = (earlier: Requirements = [], later: Requirements = [], pointer: Pointer): CardError[] => {
+    const found = (message: string, at = '') => ({ pointer: pointer + at, message })
+    if (budget.comparisons <= 0) return [found('has too many alternatives to be compared with those before')]
+    if (allowsAnonymous(earlier)) return []
+    if (allowsAnonymous(later)) return [found('lets callers in without credentials, which were required')]
+    return findUncovered(later, earlier, budget).map(index =>
+      found(`lets callers in with ${describeRequirement(later[index])}, which was not enough`, formatPointer(index)),
+    )
+  }
+  const earlierSkills = new Map(before.skills.map(skill => [skill.id, skill]))
+  const kept = new Set(after.skills.map(({ id }) => id))
+  const removed = distinct(
+    before.skills.flatMap(({ id, securityRequirements: own }) => (own && !kept.has(id) ? [own] : [])),
+  )
   return [
-    ...compareRequirements(before.securityRequirements, after.securityRequirements, '/securityRequirements', budget),
-    ...after.skills.flatMap((skill, index) => {
+    ...compare(before.securityRequirements, after.securityRequirements, '/securityRequirements'),
+    ...after.skills.flatMap(({ id, securityRequirements: own }, index) => {
+      const known = earlierSkills.get(id)
+      const ofCard = own ? [before.securityRequirements] : []
+      // A new id may be a renamed skill, so it is compared with each removed skill's own requirements.
+      const earlier = known?.securityRequirements
+        ? [known.securityRequirements]
+        : [...ofCard, ...(known ? [] : removed)]
       const pointer = formatPointer('skills', index, 'securityRequirements')
-      const current = skill.securityRequirements ?? after.securityRequirements
-      const errors = previousRequirements(skill).flatMap(previous =>
-        compareRequirements(previous, current, pointer, budget),
-      )
-      return [...new Map(errors.map(error => [`${error.pointer} ${error.message}`, error])).values()]
+      return distinct(earlier.flatMap(each => compare(each, own ?? after.securityRequirements, pointer)))
     }),
   ]
 }
 
-/**
- * Creates a function that returns the requirements a skill had before. A new id may be a renamed skill, so it is compared with
- * every removed skill's own requirements.
- */
-const createRequirementLookup = (before: AgentCard, after: AgentCard) => {
-  const knownSkills = new Map(before.skills.map(skill => [skill.id, skill]))
-  const removed = removedRequirements(before, after)
-  return ({ id, securityRequirements: own }: AgentSkill): (Requirements | undefined)[] => {
-    const known = knownSkills.get(id)
-    if (known?.securityRequirements) return [known.securityRequirements]
-    const ofCard = own ? [before.securityRequirements] : []
-    return known ? ofCard : [...ofCard, ...removed]
-  }
-}
+const distinct = <Item>(items: readonly Item[]): Item[] => [
+  ...new Map(items.map(item => [JSON.stringify(item), item])).values(),
+]
 
-/** Returns the distinct requirements of the skills that are removed. */
-const removedRequirements = (before: AgentCard, after: AgentCard): Requirements[] => {
-  const kept = new Set(after.skills.map(({ id }) => id))
-  const removed = before.skills.flatMap(({ id, securityRequirements: own }) => (own && !kept.has(id) ? [own] : []))
-  return [...new Map(removed.map(own => [JSON.stringify(own), own])).values()]
-}
+type SchemeKind = { name: string; wrapper: string; strength: number; is?: (scheme: JsonObject) => boolean }
 
-/** Rejects each alternative that does not cover any earlier one. */
-const compareRequirements = (
-  before: Requirements = [],
-  after: Requirements = [],
-  pointer: Pointer,
-  budget: Budget,
-): CardError[] => {
-  if (budget.comparisons <= 0)
-    return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
-  if (allowsAnonymous(before)) return []
-  if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
-  return findUncovered(after, before, budget).map(index => ({
-    pointer: pointer + formatPointer(index),
-    message: `lets callers in with ${describeRequirement(after[index])}, which was not enough`,
-  }))
-}
+const hasValue = (member: string, pattern: RegExp) => (scheme: JsonObject) => pattern.test(toText(scheme[member]))
+
+/** OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client. */
+const hasDeprecatedFlow = ({ flows }: JsonObject): boolean =>
+  isJsonObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
 
 /** Schemes by strength: a stronger one proves more about a caller and exposes less of the credentials. */
-const schemeKinds: readonly {
-  name: string
-  wrapper: string
-  strength: number
-  is?: (scheme: JsonObject) => boolean
-}[] = [
+const schemeKinds: readonly SchemeKind[] = [
   { name: 'mutual TLS', wrapper: 'mtlsSecurityScheme', strength: 6 },
   { name: 'OpenID Connect', wrapper: 'openIdConnectSecurityScheme', strength: 5 },
   { name: 'OAuth with a deprecated flow', wrapper: 'oauth2SecurityScheme', strength: 3, is: hasDeprecatedFlow },
@@ -200,47 +156,31 @@ const schemeKinds: readonly {
   { name: 'an API key in the URL', wrapper: 'apiKeySecurityScheme', strength: 1, is: hasValue('location', /^query$/) },
   { name: 'an API key', wrapper: 'apiKeySecurityScheme', strength: 2 },
 ]
-const unknownScheme = { name: 'a scheme that A2A does not define', strength: 0 }
 
-function hasValue(member: string, pattern: RegExp) {
-  return (scheme: JsonObject): boolean => pattern.test(toText(scheme[member]))
-}
-
-/** OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client. */
-function hasDeprecatedFlow({ flows }: { flows?: Json }): boolean {
-  return isJsonObject(flows) && ['implicit', 'password'].some(flow => flows[flow] !== undefined)
+const kindOf = (scheme: JsonObject): Pick<SchemeKind, 'name' | 'strength'> => {
+  const [[wrapper, inner] = []] = getWrappers(scheme)
+  const kind = schemeKinds.find(kind => kind.wrapper === wrapper && inner !== undefined && (kind.is?.(inner) ?? true))
+  return kind ?? { name: 'a scheme that A2A does not define', strength: 0 }
 }
 
 /** Finds the schemes that are removed, or that require weaker credentials than before. */
-const findWeakerSchemes = (
-  { securitySchemes: before = {} }: AgentCard,
-  { securitySchemes: after = {} }: AgentCard,
-): CardError[] =>
-  Object.entries(before).flatMap(([name, scheme]) => {
+const findWeakerSchemes = ({ securitySchemes: before = {} }: AgentCard, after: AgentCard): CardError[] =>
+  pairMembers(before, after.securitySchemes ?? {}).flatMap(([name, scheme, current]) => {
     const pointer = formatPointer('securitySchemes', name)
-    const current = Object.hasOwn(after, name) ? after[name] : undefined
+    if (scheme === undefined) return []
     if (current === undefined) return [{ pointer, message: 'is removed' }]
-    const [previousKind, kind] = [kindOf(scheme), kindOf(current)]
-    return kind.strength < previousKind.strength
-      ? [{ pointer, message: `is ${kind.name}, which is weaker than before: ${previousKind.name}` }]
+    const [previous, kind] = [kindOf(scheme), kindOf(current)]
+    return kind.strength < previous.strength
+      ? [{ pointer, message: `is ${kind.name}, which is weaker than before: ${previous.name}` }]
       : []
   })
 
-const kindOf = (scheme: JsonObject): { name: string; strength: number } => {
-  const [[wrapper, inner] = []] = getWrappers(scheme)
-  return (
-    schemeKinds.find(kind => kind.wrapper === wrapper && isJsonObject(inner) && (kind.is?.(inner) ?? true)) ??
-    unknownScheme
-  )
-}
-
 /** Finds the extensions that callers no longer have to activate. */
 const findRemovedExtensions = (before: AgentCard, after: AgentCard): CardError[] => {
-  const required = new Set(requiredExtensions(after))
-  return requiredExtensions(before)
+  const listRequired = ({ capabilities: { extensions = [] } }: AgentCard) =>
+    extensions.flatMap(({ uri, required }) => (required ? [uri] : []))
+  const required = new Set(listRequired(after))
+  return listRequired(before)
     .filter(uri => !required.has(uri))
     .map(uri => ({ pointer: '/capabilities/extensions', message: `no longer requires the extension ${uri}` }))
 }
-
-const requiredExtensions = ({ capabilities: { extensions = [] } }: AgentCard): string[] =>
-  extensions.filter(({ required }) => required).map(({ uri }) => uri)

@@ -1,12 +1,10 @@
 import type { Issue, Severity } from '../model/index.ts'
-import { fields } from './fields.ts'
-import { capabilities, security, transports, versions } from './protocol.ts'
+import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
+import { links, transports, urls, versions } from './endpoint-rules.ts'
+import { fields } from './field-rules.ts'
 import { closestExisting, type LintContext, type Rule } from './rule.ts'
 import { secrets } from './secrets.ts'
-import { signatures } from './signatures.ts'
-import { modes, skills } from './skills.ts'
-import { descriptions, texts } from './texts.ts'
-import { links, urls } from './urls.ts'
+import { security, signatures } from './security-rules.ts'
 
 export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
 
@@ -35,10 +33,8 @@ export const lint = (context: LintContext): Issue[] =>
   severities
     .flatMap(severity => rules.filter(rule => rule.severity === severity))
     .flatMap(({ id, severity, check }) =>
-      check(context).map(({ pointer, message }) => ({
-        rule: id,
-        severity,
-        pointer: closestExisting(context.authored, pointer),
-        message,
-      })),
+      check(context).map(({ pointer: found, message }) => {
+        const { pointer } = closestExisting(context.authored, found)
+        return { rule: id, severity, pointer, message }
+      }),
     )

@@ -7,7 +7,7 @@ import {
   parsePointer,
 } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, AgentSkill, Severity } from '../model/index.ts'
+import type { AgentCard, AgentSkill, Note, Severity } from '../model/index.ts'
 
 /** The card that rules check. */
 export type LintContext = {
@@ -18,12 +18,9 @@ export type LintContext = {
   manifest: Manifest
   /** Maps a place in the canonical card to the authored card. */
   sourceOf: (canonical: Pointer) => Pointer
-  /** Maps a place in the authored card to the place that an error names: in the registered document, or in the fetched card. */
+  /** Maps a place in the authored card to the place in the registered document or fetched card that an error names. */
   errorPointer: (authored: Pointer) => Pointer
 }
-
-/** A place in the authored card that breaks a rule, and what to do about it. */
-export type Finding = { pointer: Pointer; message: string }
 
 /** One lint rule. Its id is stable, because CI configurations refer to it. docs/reference.md explains every rule. */
 export type Rule = {
@@ -31,20 +28,22 @@ export type Rule = {
   severity: Severity
   /** The message for a place that breaks the rule. */
   summary: string
-  check: (context: LintContext) => Finding[]
+  /** Returns the places in the authored card that break the rule, and what to do about each. */
+  check: (context: LintContext) => Note[]
 }
 
-/** Creates a rule from a function that returns pointers into the authored card. Each finding has the same message. */
+/** Creates a rule from a function that finds places in the authored card, whose message is by default the summary. */
 export const rule = (
   id: string,
   severity: Severity,
   summary: string,
-  find: (context: LintContext) => readonly Pointer[],
+  find: (context: LintContext) => readonly (Pointer | Note)[],
 ): Rule => ({
   id,
   severity,
   summary,
-  check: context => find(context).map(pointer => ({ pointer, message: summary })),
+  check: context =>
+    find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
 })
 
 /** An authored value and its place; the value is undefined if the author wrote none. */
@@ -79,24 +78,21 @@ export const getAuthoredSkills = ({ card, authored }: LintContext): AuthoredSkil
         return { skill, authored: isJsonObject(value) ? value : {}, pointer: formatPointer('skills', index) }
       })
 
-/** Whether a card is made from an MCP server: MCP has no tags, examples and modes that its owner could declare. */
-export const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstream.mcp !== undefined
-
 /** Returns whether an author left a field out or left it empty. */
 export const isBlank = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /** Shortens a pointer to the deepest place that exists, or to a missing member of an object that exists. */
-export const closestExisting = (document: JsonObject, pointer: Pointer): Pointer => {
+export const closestExisting = (document: JsonObject, pointer: Pointer): Authored => {
   let value: Json | undefined = document
   let reached: Pointer = ''
   for (const token of parsePointer(pointer)) {
     const inner = getMember(value, token)
-    if (inner === undefined && !isJsonObject(value)) return reached
+    if (inner === undefined && !isJsonObject(value)) break
     value = inner
     reached += formatPointer(token)
   }
-  return reached
+  return { pointer: reached, value }
 }
 
 const getMember = (value: Json | undefined, token: string): Json | undefined => {

@@ -1,13 +1,6 @@
-import {
-  collectNames,
-  collectStrings,
-  formatPointer,
-  type Json,
-  type Pointer,
-  type StringValue,
-} from '../../json/index.ts'
+import { collectNames, collectStrings, isJsonObject, type Json, mapMembers, type Pointer } from '../../json/index.ts'
 import { listTiers, type Manifest, type ParsedManifest } from '../manifest/index.ts'
-import { type CardError, type Note, toSlug } from '../model/index.ts'
+import { type CardError, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
 import { type LintContext, type Rule, rule } from './rule.ts'
 
@@ -27,78 +20,69 @@ const urlPassword = /:\/\/[^\s/@:]+:([^\s/@]+)@/g
 const queryCredential = /[?&#][\w-]*(?:key|token|secret|password|sig|signature)=([^?&#\s]{10,})/gi
 const headerCredential = /\b(?:bearer|basic) ([\w.~+/-]{16,}=*)/gi
 
-/** Members whose value is a secret, unless it is a public name. People choose passwords; other secrets are random. */
-const secretMembers: readonly (readonly [name: RegExp, minLength: number, isChosen: boolean])[] = [
-  [/(?:password|passwd|passphrase|secret)$/i, 6, true],
-  [/(?:token|(?:api|access|private|secret)[_-]?key|credentials?)$/i, 10, false],
-]
-
-const placeholder = /x{4}|\*{3}|\.{3}|…|your|example|placeholder|change|redacted|dummy|sample|insert|replace|[<>{}$\s]/i
+const dummy = /x{4}|\*{3}|\.{3}|your|example|placeholder|change|redacted|dummy|sample|insert|replace|[…<>{}$\s]/i
 
 /** Names of headers and environment variables, blockchain addresses and URIs. */
 const publicName = /^(?:x-.*|[A-Z\d]+(?:_[A-Z\d]+)+|0x[\da-fA-F]{40}|[a-z][a-z\d]*:.*)$/
 
 const looksReal = (value: string): boolean =>
-  /\d/.test(value) && /[a-z]/i.test(value) && new Set(value).size >= 6 && !placeholder.test(value)
+  /\d/.test(value) && /[a-z]/i.test(value) && new Set(value).size >= 6 && !dummy.test(value)
 
 /** Random text mixes letters and digits; names and versions do not. */
 const looksRandom = (value: string): boolean =>
   looksReal(value) && (value.match(/\d(?=[a-z])|[a-z](?=\d)/gi) ?? []).length > 2
 
-const secretsInUrls = (text: string): string[] => [
-  ...[...text.matchAll(urlPassword)].flatMap(([, password = '']) => (looksReal(password) ? [password] : [])),
-  ...[...text.matchAll(queryCredential)].flatMap(([, value = '']) => (looksRandom(value) ? [value] : [])),
-]
+/** Members whose value is a secret, unless it is a public name. People choose passwords; other secrets are random. */
+const secretMembers: readonly (readonly [name: RegExp, minLength: number, looksSecret: (value: string) => boolean])[] =
+  [
+    [/(?:password|passwd|passphrase|secret)$/i, 6, looksReal],
+    [/(?:token|(?:api|access|private|secret)[_-]?key|credentials?)$/i, 10, looksRandom],
+  ]
+
+const findMatches = (text: string, pattern: RegExp, isSecret: (value: string) => boolean): string[] =>
+  [...text.matchAll(pattern)].flatMap(([found, value = found]) => (isSecret(value) ? [value] : []))
 
 const secretsInText = (text: string): string[] => [
   ...(privateKey.test(text) ? [text.slice(text.search(privateKey))] : []),
-  ...(text.match(token) ?? []).filter(found => tokenFormats.some(format => format.test(found)) && looksReal(found)),
-  ...[...text.matchAll(headerCredential)].flatMap(([, value = '']) => (looksRandom(value) ? [value] : [])),
-  ...(text.includes('://') ? secretsInUrls(text) : []),
+  ...findMatches(text, token, found => tokenFormats.some(format => format.test(found)) && looksReal(found)),
+  ...findMatches(text, headerCredential, looksRandom),
+  ...(text.includes('://')
+    ? [...findMatches(text, urlPassword, looksReal), ...findMatches(text, queryCredential, looksRandom)]
+    : []),
 ]
 
-const isSecretMember = ({ name, value }: Pick<StringValue, 'name' | 'value'>): boolean =>
+const isSecretMember = (name: string, value: string): boolean =>
   !publicName.test(value) &&
   secretMembers.some(
-    ([pattern, minLength, isChosen]) =>
-      value.length >= minLength && pattern.test(name) && (isChosen ? looksReal : looksRandom)(value),
+    ([pattern, minLength, looksSecret]) => value.length >= minLength && pattern.test(name) && looksSecret(value),
   )
 
-/** What looks like a secret in a document. A name is in place of its object, as its pointer would have the secret. */
-type Secret = { pointer: () => Pointer; parts: string[] }
+/** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
+const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
+  [...collectStrings(document), ...collectNames(document).map(({ value, pointer }) => ({ value, pointer, name: '' }))]
+    // What looks real has a digit, and most texts of a card have none.
+    .filter(({ value }) => /\d/.test(value) || value.includes('PRIVATE KEY'))
+    .map(({ value, name, pointer }) => ({
+      pointer,
+      parts: isSecretMember(name, value) ? [value] : secretsInText(value),
+    }))
+    .filter(({ parts }) => parts.length > 0)
 
-const collectSecrets = (document: Json): Secret[] =>
-  [
-    ...collectStrings(document)
-      .filter(({ value }) => mayContainSecret(value))
-      .map(text => ({
-        pointer: text.pointer,
-        parts: isSecretMember(text) ? [text.value] : secretsInText(text.value),
-      })),
-    ...collectNames(document)
-      .filter(({ value }) => mayContainSecret(value))
-      .map(({ value, pointer }) => ({ pointer, parts: secretsInText(value) })),
-  ].filter(({ parts }) => parts.length > 0)
-
-/** What looks real has a digit, and most texts of a card have none. */
-const mayContainSecret = (text: string): boolean => /\d/.test(text) || text.includes('PRIVATE KEY')
-
-/** Whether a value, the member `name` of an object, contains what looks like a secret. */
+/** Returns whether a value, the member `name` of an object, contains what looks like a secret. */
 export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
 
-/** Returns a value, the member `name` of an object, or what messages have in its place if it contains what looks like a secret. */
+/** Returns a value, the member `name` of an object, or `[secret]` if it contains what looks like one. */
 export const hideSecret = (value: string, name?: string): string => (containsSecret(value, name) ? '[secret]' : value)
 
-const findSecrets = (document: Json): Pointer[] => [
-  ...new Set(collectSecrets(document).map(({ pointer }) => pointer())),
-]
+const findSecrets = (value: Json): Pointer[] => [...new Set(collectSecrets(value).map(({ pointer }) => pointer()))]
 
-/** What is wrong with a secret, and what to do about a false alarm, up to the pointer that `allowSecrets` needs. */
+/** The beginning of messages about a secret, up to the pointer that `allowSecrets` needs after a false alarm. */
 const problem = 'looks like a key, token or password: remove it and revoke it, or, if it is none,'
 
 /**
- * Finds what looks like a secret in the cards of a manifest, the extended ones included, and is not named in `allowSecrets`: such a
- * manifest is not registered. Pointers are into the document, as those of errors, and no message repeats a value.
+ * Finds what looks like a secret in the cards of a manifest, the extended ones included, and is not named in
+ * `allowSecrets`: such a manifest is not registered. Pointers are into the document, as those of errors, and no message
+ * repeats a value.
  */
 export const findDisallowedSecrets = ({
   manifest,
@@ -106,36 +90,31 @@ export const findDisallowedSecrets = ({
 }: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
   const { card, upstream } = manifest
   const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined
-  const pointers = [
+  return [
     ...findSecrets(card).map(errorPointer),
     ...findInAddress(manifest),
     ...listTiers(manifest).flatMap(([, overlay]) =>
-      overlay ? findSecrets(overlay.patch).map(pointer => overlay.pointer + pointer) : [],
+      findSecrets(overlay?.patch ?? null).map(pointer => `${overlay?.pointer}${pointer}`),
     ),
   ]
-  return pointers
     .filter(pointer => !isAllowed(manifest, pointer))
-    .map(withoutSecrets)
-    .map(pointer => ({
-      pointer,
-      message: isBare
-        ? `${problem} register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
-        : `${problem} add "${pointer}" to \`allowSecrets\``,
-    }))
+    .map(found => {
+      // The name of a member may be a secret.
+      const pointer = secretsInText(found).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), found)
+      const action = isBare
+        ? `register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
+        : `add "${pointer}" to \`allowSecrets\``
+      return { pointer, message: `${problem} ${action}` }
+    })
 }
-
-/** Removes the names of members that look like secrets from a pointer. */
-const withoutSecrets = (pointer: Pointer): Pointer =>
-  secretsInText(pointer).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), pointer)
 
 const isAllowed = ({ allowSecrets = [] }: Manifest, pointer: Pointer): boolean => allowSecrets.includes(pointer)
 
 /** Finds a secret in the address of `upstream` that a card without an endpoint of its own shows. A gateway hides it. */
-const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Pointer[] => {
-  if (route === 'gateway' || presentEndpointFields(card).length > 0) return []
-  const address = url === undefined ? { mcp } : { url }
-  return findSecrets(address).map(pointer => formatPointer('upstream') + pointer)
-}
+const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Pointer[] =>
+  route === 'gateway' || presentEndpointFields(card).length > 0
+    ? []
+    : findSecrets(url === undefined ? { mcp } : { url }).map(pointer => `/upstream${pointer}`)
 
 /** Finds the same in one card, with pointers into the card as authored. */
 const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[] => {
@@ -153,22 +132,18 @@ export const secrets: readonly Rule[] = [
   rule('secret', 'error', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
 ]
 
-/** The beginning of a secret that no message may have: messages cut long values. */
+// Messages cut long values, so the beginning of a secret is looked for. The shortest, a password, has 6 characters.
 const MIN_REDACTED_LENGTH = 8
-
-/** The shortest secret that is recognized, a password. */
 const MIN_SECRET_LENGTH = 6
 
 /** Secrets with one beginning that a text is compared with; of others, everything up to a space or quote is removed. */
 const MAX_COMPARED = 20
 
 /**
- * Returns a function that replaces the secrets of documents in the notes and errors about them, which may repeat values as JSON or
- * as an id, and only their beginning.
+ * Creates a function that replaces the secrets of documents in all texts of a value about them, which may repeat them
+ * as JSON or as an id, and only their beginning.
  */
-export const createRedaction = (
-  documents: readonly (Json | undefined)[],
-): (<Entry extends Note>(entries: readonly Entry[]) => Entry[]) => {
+export const createRedaction = (documents: readonly (Json | undefined)[]): (<Value>(value: Value) => Value) => {
   const starts = new Map<string, string[]>()
   const secrets = documents.flatMap(document => collectSecrets(document ?? null).flatMap(({ parts }) => parts))
   for (const secret of secrets)
@@ -178,33 +153,31 @@ export const createRedaction = (
       starts.set(start, same)
       if (same.length < MAX_COMPARED) same.push(text)
     }
-  return entries =>
-    starts.size === 0
-      ? [...entries]
-      : entries.map(entry => ({
-          ...entry,
-          pointer: redact(entry.pointer, starts),
-          message: redact(entry.message, starts),
-        }))
+  const redact = (value: Json): Json => {
+    if (typeof value === 'string') return redactText(value, starts)
+    if (Array.isArray(value)) return value.map(redact)
+    return isJsonObject(value) ? mapMembers(value, redact) : value
+  }
+  return value => (starts.size === 0 ? value : (redact(value as Json) as typeof value))
 }
 
-const redact = (message: string, starts: ReadonlyMap<string, readonly string[]>): string => {
+const redactText = (text: string, starts: ReadonlyMap<string, readonly string[]>): string => {
   let result = ''
-  for (let at = 0; at < message.length; ) {
-    const length = secretLengthAt(at, message, starts)
-    result += length === 0 ? message[at] : '[secret]'
+  for (let at = 0; at < text.length; ) {
+    const length = secretLength(text.slice(at), starts)
+    result += length === 0 ? text[at] : '[secret]'
     at += Math.max(1, length)
   }
   return result
 }
 
-/** Returns the length of the secret, or of its beginning, at an index of a message; 0 for none. */
-const secretLengthAt = (at: number, message: string, starts: ReadonlyMap<string, readonly string[]>): number => {
+/** Returns the length of the secret, or of its beginning, with which a text begins; 0 for none. */
+const secretLength = (text: string, starts: ReadonlyMap<string, readonly string[]>): number => {
   for (let length = MIN_REDACTED_LENGTH; length >= MIN_SECRET_LENGTH; length--) {
-    const secrets = starts.get(message.slice(at, at + length))
+    const secrets = starts.get(text.slice(0, length))
     if (secrets === undefined) continue
-    const word = /^[^\s"/]*/.exec(message.slice(at))?.[0].length ?? 0
-    return Math.max(word, ...secrets.map(secret => commonLength(secret, message.slice(at))))
+    const word = /^[^\s"/]*/.exec(text)?.[0].length ?? 0
+    return Math.max(word, ...secrets.map(secret => commonLength(secret, text)))
   }
   return 0
 }

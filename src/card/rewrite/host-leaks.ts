@@ -18,21 +18,20 @@ export const isSelfUrl = (address: string, agentUrl: string): boolean => {
   return url !== null && self !== null && isAtOrBelow(url, self)
 }
 
-/** Returns whether a URL is another, or below it. Nothing is below a root. The scheme, query and fragment do not count. */
+/** Returns whether a URL is another, or below it. Nothing is below a root. Scheme, query and fragment do not count. */
 const isAtOrBelow = ({ host, pathname }: URL, base: URL): boolean =>
   host === base.host && `${pathname}/`.startsWith(`${base.pathname.replace(/(?<=.)\/$/, '')}/`)
 
-/** The URLs of an agent behind a gateway. */
-type AgentAddresses = {
-  /** URLs whose hosts must not appear anywhere in the card. */
-  hidden: string[]
-  /** URLs whose hosts may appear in links for people, except at the endpoint itself. Empty for a fetched card. */
-  interfaces: string[]
-}
+/**
+ * The URLs of an agent behind a gateway. The hosts of hidden ones must not appear anywhere in the card; those of
+ * interfaces may appear in links for people, except at the endpoint itself.
+ */
+type AgentAddresses = { hidden: string[]; interfaces: string[] }
 
 /**
- * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links reveal; the
- * interfaces of a fetched card, before and after the manifest is merged over it, are as private as `upstream`.
+ * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links
+ * reveal; the interfaces of a fetched card, before and after the manifest is merged over it, are as private as
+ * `upstream`.
  */
 export const collectAgentAddresses = (
   { upstream: { url, card, mcp } }: Manifest,
@@ -85,10 +84,10 @@ export const createLeakFinder = (
     return url !== null && publicNames.has(hostnameOf(url)) && !endpoints.some(each => isAtOrBelow(url, each))
   }
   return document => {
-    const names = collectNames(document).map(({ value, pointer: parent }) => {
-      const pointer = () => parent() + formatPointer(value)
-      return { value, pointer }
-    })
+    const names = collectNames(document).map(({ value, pointer: parent }) => ({
+      value,
+      pointer: () => parent() + formatPointer(value),
+    }))
     return [...names, ...collectStrings(document)].flatMap(({ value, pointer }) => {
       const words = value.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? []
       const hiddenName = words.find(word => hiddenNames.has(word))

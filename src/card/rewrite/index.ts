@@ -1,5 +1,5 @@
-export { bridgeLosses } from './bridge-losses.ts'
+export { bridgeLosses, gatewayErrors } from './gateway-interfaces.ts'
 export { isSelfUrl } from './host-leaks.ts'
 export * from './mcp-bridge.ts'
-export * from './relative-urls.ts'
+export { resolveInterfaceUrls } from './rewrite-urls.ts'
 export * from './serving.ts'

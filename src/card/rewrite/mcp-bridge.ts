@@ -3,7 +3,6 @@ import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
 import {
   type AgentCard,
-  type AgentInterface,
   type CallModes,
   type CapabilityDefaults,
   type CardError,
@@ -22,10 +21,8 @@ export const bridgeCapabilities: CapabilityDefaults = {
 export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): AgentCard => {
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
-  const supportedInterfaces = ['1.0', '0.3'].map(
-    (protocolVersion): AgentInterface => ({ url: mcp, protocolBinding: 'JSONRPC', protocolVersion }),
-  )
-  return { ...card, supportedInterfaces }
+  const bridge = { url: mcp, protocolBinding: 'JSONRPC' }
+  return { ...card, supportedInterfaces: ['1.0', '0.3'].map(protocolVersion => ({ ...bridge, protocolVersion })) }
 }
 
 /** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */
@@ -36,32 +33,28 @@ export const bridgeProfile = (
 ): Pick<CallProfile, 'mcp'> & Partial<Pick<CallProfile, 'modes'>> => {
   if (upstream.mcp === undefined || !isBridged({ upstream })) return {}
   const { mcp: url, session, defaultTool } = upstream
-  const resources = listResources(document)
   return {
     mcp: {
       url,
       tools: listMcpTools(document, card.skills),
       ...(session === 'shared' && { session }),
       ...(defaultTool !== undefined && { defaultTool }),
-      ...(resources && { resources }),
+      ...(Array.isArray(document.resources) && { resources: listResources(document.resources) }),
     },
     modes: withAuthoredOutputModes(card, document),
   }
 }
 
-/** Returns the listed resources that callers cannot open themselves; undefined for a server without resources. */
-const listResources = ({ resources }: JsonObject): string[] | undefined =>
-  Array.isArray(resources)
-    ? resources.flatMap(resource =>
-        isJsonObject(resource) && typeof resource.uri === 'string' && !/^https?:/i.test(resource.uri)
-          ? resource.uri
-          : [],
-      )
-    : undefined
+/** Returns the listed resources that callers cannot open themselves. */
+const listResources = (resources: readonly Json[]): string[] =>
+  resources.flatMap(resource => {
+    const uri = isJsonObject(resource) ? resource.uri : undefined
+    return typeof uri === 'string' && !/^https?:/i.test(uri) ? [uri] : []
+  })
 
 /**
- * Removes the output modes that this host has assumed. MCP does not declare what a tool returns, so no call is refused because of them:
- * only modes that the owner declares are enforced.
+ * Removes the output modes that this host has assumed. MCP does not declare what a tool returns, so only modes that the
+ * owner declares are enforced.
  */
 const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
   const modes = collectModes(card)
@@ -69,33 +62,28 @@ const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }
   if (isDeclared(defaultOutputModes)) return modes
   const authored = (Array.isArray(skills) ? skills : []).map(each => isJsonObject(each) && isDeclared(each.outputModes))
   if (authored.length > 0 && authored.every(Boolean)) return modes
-  const inputOnly = ({ input }: Partial<Modes> = {}): Partial<Modes> => (input ? { input } : {})
+  const ownModes = card.skills.map(({ id }, index): [string, Partial<Modes>] => {
+    const { output, ...input } = modes.skills[id] ?? {}
+    return [id, authored[index] && output ? { ...input, output } : input]
+  })
   return {
     defaults: { ...modes.defaults, output: [] },
     union: { ...modes.union, output: [] },
-    skills: Object.fromEntries(
-      card.skills.map(({ id }, index) => [
-        id,
-        authored[index] ? (modes.skills[id] ?? {}) : inputOnly(modes.skills[id]),
-      ]),
-    ),
+    skills: Object.fromEntries(ownModes),
   }
 }
 
-/** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host, with their result. */
+/** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host. */
 export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): CardError[] => {
   if (manifest.route !== 'gateway' || !isBridged(manifest)) return []
-  return [
-    ...supportedInterfaces.flatMap(({ url }, index) =>
-      url === manifest.upstream.mcp
-        ? []
-        : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message: endpointMessage }],
-    ),
-    ...(capabilities.pushNotifications === true
-      ? [{ pointer: '/capabilities/pushNotifications', message: pushMessage }]
-      : []),
-  ]
+  const message = 'must be left out: this host calls the tools of the MCP server itself'
+  const errors = supportedInterfaces.flatMap(({ url }, index) =>
+    url === manifest.upstream.mcp ? [] : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message }],
+  )
+  if (capabilities.pushNotifications === true)
+    errors.push({
+      pointer: '/capabilities/pushNotifications',
+      message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',
+    })
+  return errors
 }
-
-const endpointMessage = 'must be left out: this host calls the tools of the MCP server itself'
-const pushMessage = 'must be false: a tool call ends with its result, so there is nothing to notify of later'

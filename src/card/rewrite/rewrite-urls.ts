@@ -1,100 +1,81 @@
 import { parseUrl } from '../../http/shared.ts'
-import { formatPointer, type Json, type JsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  mapMembers,
+  omit,
+  type Pointer,
+  parsePointer,
+} from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard } from '../model/index.ts'
-import { canonicalKey, type Provenance } from '../read/index.ts'
-
-/** Puts this host's URLs of an agent in the place of the agent's own. */
-type GatewayRewriter = {
-  /** Rewrites a canonical card. */
-  rewriteCard: (card: AgentCard) => AgentCard
-  /** Rewrites the card as authored. */
-  rewriteDocument: (authored: JsonObject, provenance: Provenance) => JsonObject
-}
+import type { AgentCard, Note } from '../model/index.ts'
+import { canonicalKey, endpointFields, interfaceTransports, type Provenance } from '../read/index.ts'
 
 /**
- * Creates the rewriter of a fetched card. `addresses` are the agent's URLs, of which `upstream.card` is no endpoint. Removes
- * links to the agent's documentation and icon on its own hosts: this host does not serve these.
+ * Creates a function that puts this host's URLs of an agent in the place of the agent's own, in the canonical form of a
+ * fetched card or, with its provenance, in the card as authored. `addresses` are the agent's URLs, of which
+ * `upstream.card` is no endpoint. Removes links to the agent's documentation and icon on its own hosts: this host does
+ * not serve these.
  */
-export const rewriteForGateway = (
-  manifest: Manifest,
+export const createRewriter = (
+  { upstream: { card, mayShow = [] } }: Manifest,
   direct: AgentCard,
   addresses: readonly string[],
   agentUrl: string,
-): GatewayRewriter => {
-  const { card, mayShow = [] } = manifest.upstream
+): ((document: JsonObject, provenance?: Provenance) => JsonObject) => {
   const endpoints = addresses.filter(address => address !== card)
   const rewriteUrl = createUrlRewriter(endpoints, card, agentUrl)
-  const links = mayShow.includes('*') ? [] : findHiddenLinks(direct, addresses, mayShow, new URL(agentUrl))
-  // A link in an overlay that differs from the public card's is kept, so that the leak search reports it.
-  const withoutLinks = (document: JsonObject, nameOf: (field: string) => string): JsonObject =>
-    omit(document, ...links.flatMap(field => (document[nameOf(field)] === direct[field] ? [nameOf(field)] : [])))
-  return {
-    rewriteCard: card =>
-      rewriteUrls(
-        withoutLinks(card, field => field),
-        rewriteUrl,
-      ) as AgentCard,
-    rewriteDocument: (authored, provenance) => {
-      const authoredName = (field: string) => parsePointer(provenance.sourceOf(formatPointer(field)))[0] ?? field
-      return rewriteUrls(withoutLinks(authored, authoredName), rewriteUrl)
-    },
-  }
-}
-
-const linkFields = ['documentationUrl', 'iconUrl'] as const
-
-/** Returns the optional links of a card that are on a host of the agent, except on those that the owner allows. */
-const findHiddenLinks = (
-  card: AgentCard,
-  addresses: readonly string[],
-  mayShow: readonly string[],
-  self: URL,
-): (typeof linkFields)[number][] => {
+  const self = new URL(agentUrl)
   const agentUrls = addresses.map(address => new URL(address))
-  // Where the agent has the host name of this host, only the port distinguishes them.
-  const isOnAgentHost = ({ hostname, host }: URL): boolean =>
-    agentUrls.some(agent =>
-      hostname === self.hostname ? host !== self.host && host === agent.host : hostname === agent.hostname,
+  const links = ['documentationUrl', 'iconUrl'].filter(field => {
+    const url = parseUrl(String(direct[field] ?? ''))
+    if (url === null || mayShow.includes('*') || mayShow.includes(url.hostname)) return false
+    // Where the agent has the host name of this host, only the port distinguishes them.
+    return agentUrls.some(({ hostname, host }) =>
+      url.hostname === self.hostname ? url.host !== self.host && url.host === host : url.hostname === hostname,
     )
-  return linkFields.filter(field => {
-    const url = parseUrl(card[field] ?? '')
-    return url !== null && !mayShow.includes(url.hostname) && isOnAgentHost(url)
   })
+  return (document, provenance) => {
+    const nameOf = (field: string) => parsePointer(provenance?.sourceOf(formatPointer(field)) ?? '')[0] ?? field
+    // A link in an overlay that differs from the public card's is kept, so that the leak search reports it.
+    const hidden = links.filter(field => document[nameOf(field)] === direct[field]).map(nameOf)
+    return rewriteUrls(omit(document, ...hidden), rewriteUrl)
+  }
 }
 
 /** Returns this host's URL for a URL of the agent; undefined for any other URL. */
 type UrlRewriter = (url: string) => string | undefined
 
-/** Creates a rewriter of an agent's endpoints, with all paths below them, and of the URLs where its card may be read. */
+/** Creates a rewriter of an agent's endpoints, with all paths below them, and of the URLs of its card. */
 const createUrlRewriter = (
   endpoints: readonly string[],
   cardUrl: string | undefined,
   agentUrl: string,
 ): UrlRewriter => {
-  const bases = endpoints.map(endpoint => new URL(endpoint))
-  const cards = new Set([...cardUrls(cardUrl), ...bases.flatMap(wellKnownCards)].map(url => keyOf(normalizeUrl(url))))
-  const findSuffix = createSuffixFinder(bases.map(normalizeUrl))
+  const targets = endpoints.map(endpoint => normalizeUrl(new URL(endpoint)))
+  // The longest endpoint at or above a URL is the one that it belongs to.
+  targets.sort((left, right) => right.address.length - left.address.length)
+  const cards = new Set([...(cardUrl === undefined ? [] : cardUrls(cardUrl)), ...targets.flatMap(wellKnownCards)])
   return text => {
     const parsed = parseUrl(text)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
-    const url = normalizeUrl(parsed)
-    if (cards.has(keyOf(url))) return `${agentUrl}/.well-known/agent-card.json`
-    const suffix = findSuffix(url)
-    return suffix === undefined ? undefined : `${agentUrl}/a2a${suffix}`
+    const { address, search, hash } = normalizeUrl(parsed)
+    if (cards.has(address + search)) return `${agentUrl}/.well-known/agent-card.json`
+    for (const target of targets) {
+      const isTarget = address === target.address && (target.search === '' || target.search === search)
+      if (isTarget) return `${agentUrl}/a2a${target.search === '' ? search : ''}${hash}`
+      // Every path is below a root, but this host serves calls only.
+      const isBelow = target.path !== '' && address.startsWith(`${target.address}/`)
+      if (isBelow) return `${agentUrl}/a2a${address.slice(target.address.length)}${search}${hash}`
+    }
+    return undefined
   }
 }
 
-/** Fields about the people behind an agent, and about tokens: this host serves neither. A signature covers what was signed. */
-const notRewritten = new Set([
-  'securitySchemes',
-  'provider',
-  'termsOfServiceUrl',
-  'privacyPolicyUrl',
-  'documentationUrl',
-  'iconUrl',
-  'signatures',
-])
+/** Fields about the people behind an agent, and tokens: this host serves neither. Signatures cover what was signed. */
+const notRewritten = /^(?:securitySchemes|provider|signatures|(?:termsOfService|privacyPolicy|documentation|icon)Url)$/
 
 /** Members that identify an extension, a skill or a resource, and would identify another if rewritten. */
 const identifiers = new Set(['id', 'uri'])
@@ -102,45 +83,26 @@ const identifiers = new Set(['id', 'uri'])
 /** Rewrites every URL in a document, also within longer texts. */
 const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject => {
   const rewrite = (value: Json, parent = ''): Json => {
-    if (typeof value === 'string')
-      return rewriteUrl(value) ?? value.replace(urlInText, url => rewriteWithinText(url, rewriteUrl))
+    if (typeof value === 'string') return rewriteUrl(value) ?? value.replace(urlInText, url => rewriteUrl(url) ?? url)
     if (Array.isArray(value)) return value.map(item => rewrite(item, parent))
-    if (typeof value !== 'object' || value === null) return value
+    if (!isJsonObject(value)) return value
     // In the parameters of an extension, `id` and `uri` are like any other member.
     return mapMembers(value, (inner, name) =>
       identifiers.has(name) && parent !== 'params' ? inner : rewrite(inner, parent === 'params' ? parent : name),
     )
   }
-  return mapMembers(document, (value, name) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
+  return mapMembers(document, (value, name) => (notRewritten.test(canonicalKey(name, 'card')) ? value : rewrite(value)))
 }
 
-const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]+/gi
-
-/** Rewrites a URL in a sentence, without the punctuation that follows it. */
-const rewriteWithinText = (url: string, rewriteUrl: UrlRewriter): string => {
-  const length = lengthWithoutTrailing('.,;:!?*_', url)
-  const rewritten = rewriteUrl(url.slice(0, length))
-  return rewritten === undefined ? url : rewritten + url.slice(length)
-}
-
-/** Returns the length of a text without some characters at its end. A regular expression would take quadratic time. */
-const lengthWithoutTrailing = (characters: string, text: string): number => {
-  let length = text.length
-  while (length > 0 && characters.includes(text.charAt(length - 1))) length--
-  return length
-}
+/** A URL in a sentence, without the punctuation that follows it. */
+const urlInText = /https?:\/\/[^\s"'<>`{}|\\^()[\]]*[^\s"'<>`{}|\\^()[\].,;:!?*_]/gi
 
 /** A URL in one spelling; http and https are not distinguished. */
-type NormalizedUrl = { host: string; path: string; search: string; hash: string }
+type NormalizedUrl = { address: string; path: string; search: string; hash: string }
 
 const normalizeUrl = ({ hostname, port, pathname, search, hash }: URL): NormalizedUrl => {
-  const path = pathname.replace(/%[\da-f]{2}/gi, decodeUnreserved)
-  return {
-    host: `${hostname.replace(/\.$/, '')}:${port}`,
-    path: path.slice(0, lengthWithoutTrailing('/', path)),
-    search,
-    hash,
-  }
+  const path = pathname.replace(/%[\da-f]{2}/gi, decodeUnreserved).replace(/\/$/, '')
+  return { address: `${hostname.replace(/\.$/, '')}:${port}${path}`, path, search, hash }
 }
 
 /** Decodes an escape of an unreserved character, and writes others in upper case (RFC 3986 §6.2.2). */
@@ -149,46 +111,48 @@ const decodeUnreserved = (escaped: string): string => {
   return /[\w.~-]/.test(character) ? character : escaped.toUpperCase()
 }
 
-/** Returns what identifies a URL, apart from its fragment. */
-const keyOf = ({ host, path, search }: NormalizedUrl): string => host + path + search
-
-/**
- * Creates a function that returns the part of a URL that follows the longest endpoint at or above it; undefined if
- * there is none. A URL is not compared with each endpoint: a card may have many of both.
- */
-const createSuffixFinder = (endpoints: readonly NormalizedUrl[]): ((url: NormalizedUrl) => string | undefined) => {
-  const exact = new Set(endpoints.map(keyOf))
-  const above = new Set(endpoints.map(({ host, path }) => host + path))
-  const lengths = [...new Set(endpoints.map(({ path }) => path.length))].sort((left, right) => right - left)
-  return ({ host, path, search, hash }) => {
-    if (exact.has(host + path)) return search + hash
-    if (exact.has(host + path + search)) return hash
-    // Every path is below a root, but this host serves calls only.
-    const length = lengths.find(each => each > 0 && path.charAt(each) === '/' && above.has(host + path.slice(0, each)))
-    return length === undefined ? undefined : path.slice(length) + search + hash
-  }
-}
-
 const cardNames = ['agent-card.json', 'agent.json']
 
 /** Returns the URL of a card, and where that is well known, both well-known URLs. */
-const cardUrls = (cardUrl: string | undefined): URL[] => {
-  if (cardUrl === undefined) return []
-  const url = new URL(cardUrl)
-  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(url.pathname)?.[1]
-  return [url, ...(folder === undefined ? [] : cardNames.map(name => atPath(url, folder + name)))]
+const cardUrls = (cardUrl: string): string[] => {
+  const { address, search } = normalizeUrl(new URL(cardUrl))
+  const folder = /^(.*\/\.well-known\/)agent(?:-card)?\.json$/.exec(address)?.[1]
+  return [address + search, ...(folder === undefined ? [] : cardNames.map(name => folder + name))]
 }
 
 /** Returns the well-known URLs of an endpoint's card: at the root of its host, beside the endpoint and below it. */
-const wellKnownCards = (endpoint: URL): URL[] => {
-  const { path } = normalizeUrl(endpoint)
-  const folders = new Set(['', path, path.slice(0, Math.max(0, path.lastIndexOf('/')))])
-  return [...folders].flatMap(folder => cardNames.map(name => atPath(endpoint, `${folder}/.well-known/${name}`)))
+const wellKnownCards = ({ address, path }: NormalizedUrl): string[] => {
+  const host = address.slice(0, address.length - path.length)
+  const folders = [host, address, host + path.slice(0, Math.max(0, path.lastIndexOf('/')))]
+  return folders.flatMap(folder => cardNames.map(name => `${folder}/.well-known/${name}`))
 }
 
-const atPath = (base: URL, path: string): URL => {
-  const url = new URL(base)
-  url.pathname = path
-  url.search = ''
-  return url
+/** A reference that is clearly relative: a name alone may be a host without a scheme, or a placeholder. */
+const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u
+
+/**
+ * Resolves the relative URLs of a card's interfaces against the address from which the card was fetched, as links of a
+ * document are (RFC 3986 §5.1.3). Returns a note on each.
+ */
+export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Note[] } => {
+  const notes: Note[] = []
+  const resolve = (value: Json | undefined, pointer: Pointer): Json | undefined => {
+    const url = typeof value === 'string' && relativeReference.test(value) ? parseUrl(value, base) : null
+    if (url === null) return value
+    notes.push({ pointer, message: `relative, resolved against the address of the card: ${url.href}` })
+    return url.href
+  }
+  const present = endpointFields.filter(name => card[name] !== undefined)
+  const resolved = present.map((name): [string, Json | undefined] => {
+    const field = card[name]
+    const pointer = formatPointer(name)
+    if (!Array.isArray(field)) return [name, resolve(field, pointer)]
+    const items = field.map((item, index) =>
+      isJsonObject(item) && item.url !== undefined && (name !== 'interfaces' || interfaceTransports(item).length > 0)
+        ? { ...item, url: resolve(item.url, pointer + formatPointer(index, 'url')) }
+        : item,
+    )
+    return [name, items]
+  })
+  return { card: notes.length > 0 ? { ...card, ...Object.fromEntries(resolved) } : card, notes }
 }

@@ -148,7 +148,7 @@ describe('an overlay', () => {
     expect(getCompileErrors({ card: { ...card, ...text }, tiers })).toStrictEqual([
       {
         pointer: '/tiers',
-        message: expect.stringMatching(/^makes extended cards of 13\d+ characters in all; at most 1048576/),
+        message: expect.stringMatching(/^makes extended cards of 13\d+ characters; at most 1048576/),
       },
     ])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resolveInterfaceUrls } from '../../../src/card/rewrite/relative-urls.ts'
+import { resolveInterfaceUrls } from '../../../src/card/rewrite/rewrite-urls.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
 const base = 'https://a.example/agents/one/.well-known/agent-card.json'

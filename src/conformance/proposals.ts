@@ -47,66 +47,45 @@ const MIN_REFUSALS = 3
 /** Media types in one message; `seen` has all of them. */
 const MAX_LISTED_TYPES = 10
 
-/** What an agent declares. */
-type Declared = {
-  /** The canonical card with the agent's own URLs. */
-  card: AgentCard
-  /** The endpoints that calls are forwarded to. */
-  targets: readonly CallTarget[]
-  /** The output modes of its extended cards, which only some callers may read. */
-  extendedOutputModes: readonly string[]
-}
+/**
+ * The canonical card of an agent with its own URLs, the endpoints that calls are forwarded to, and the output modes of
+ * its extended cards, which only some callers may read.
+ */
+type Declared = { card: AgentCard; targets: readonly CallTarget[]; extendedOutputModes: readonly string[] }
 
 /** Compares a card with what the calls of its agent have shown. Pointers are into the canonical card. */
 export const compareWithObservations = (declared: Declared, observations: Observations): Proposal[] => [
-  ...compareCapability(declared, observations.streaming, {
-    rule: 'observed-streaming',
-    name: 'streaming',
-    calls: 'asked for a stream',
-    answered: 'answered with a stream',
-  }),
-  ...compareCapability(declared, observations.pushNotifications, {
-    rule: 'observed-push-notifications',
-    name: 'pushNotifications',
-    calls: 'configured push notifications',
-    answered: 'accepted',
-  }),
-  ...compareCapability(declared, observations.operations.extendedCard, {
-    rule: 'observed-extended-card',
-    name: 'extendedAgentCard',
-    calls: 'asked for the extended card',
-    answered: 'answered',
-  }),
+  ...capabilities.flatMap(capability => compareCapability(declared, observations, capability)),
   ...compareOutputModes(declared, observations.mediaTypes),
   ...compareInterfaces(declared, observations.protocols),
 ]
 
-type Capability = {
-  rule: ObservedRule['id']
-  name: 'streaming' | 'pushNotifications' | 'extendedAgentCard'
-  calls: string
-  answered: string
-}
+/** The capabilities that calls show, with their rules, and words for calls that need them and for their success. */
+const capabilities = [
+  ['streaming', 'observed-streaming', 'asked for a stream', 'answered with a stream'],
+  ['pushNotifications', 'observed-push-notifications', 'configured push notifications', 'accepted'],
+  ['extendedAgentCard', 'observed-extended-card', 'asked for the extended card', 'answered'],
+] as const
 
 const compareCapability = (
-  { card: { capabilities } }: Declared,
-  outcomes: Outcomes | undefined,
-  { rule, name, calls, answered }: Capability,
+  { card }: Declared,
+  observations: Observations,
+  [name, rule, calls, answered]: (typeof capabilities)[number],
 ): Proposal[] => {
+  const outcomes = name === 'extendedAgentCard' ? observations.operations.extendedCard : observations[name]
   if (outcomes === undefined) return []
-  const isDeclared = capabilities[name] === true
-  const always = outcomes.answered === 0 && outcomes.refused >= MIN_REFUSALS
-  if (isDeclared ? !always : outcomes.answered === 0) return []
-  const total = outcomes.answered + outcomes.refused + outcomes.failed
+  const isDeclared = card.capabilities[name] === true
+  const isAlwaysRefused = outcomes.answered === 0 && outcomes.refused >= MIN_REFUSALS
+  if (isDeclared ? !isAlwaysRefused : outcomes.answered === 0) return []
   const pointer = formatPointer('capabilities', name)
+  const made = `but of ${countCalls(outcomes)} that ${calls}`
   const message = isDeclared
-    ? `is true, but of ${count(total, 'call')} that ${calls} none was ${answered}, and ${outcomes.refused} were refused as not supported`
-    : `is not true, but of ${count(total, 'call')} that ${calls} ${outcomes.answered} ${be(outcomes.answered)} ${answered}`
+    ? `is true, ${made} none was ${answered}, and ${outcomes.refused} were refused as not supported`
+    : `is not true, ${made} ${outcomes.answered} ${outcomes.answered === 1 ? 'was' : 'were'} ${answered}`
   return [{ rule, pointer, message, seen: outcomes, change: { op: 'add', path: pointer, value: !isDeclared } }]
 }
 
 const compareOutputModes = ({ card, extendedOutputModes }: Declared, mediaTypes: Counts): Proposal[] => {
-  const { defaultOutputModes } = card
   const ranges = [...new Set([...collectModes(card).union.output, ...extendedOutputModes])].map(parseMediaRange)
   const isDeclared = (type: string) => ranges.some(range => intersects(parseMediaRange(type), range))
   const missing = Object.entries(mediaTypes).filter(([type]) => type !== OTHER && !isDeclared(type))
@@ -114,49 +93,39 @@ const compareOutputModes = ({ card, extendedOutputModes }: Declared, mediaTypes:
   const listed = missing.slice(0, MAX_LISTED_TYPES).map(([type, times]) => `${type} (in ${count(times, 'result')})`)
   const more = missing.length - listed.length
   const pointer = '/defaultOutputModes'
-  return [
-    {
-      rule: 'observed-output-modes',
-      pointer,
-      message: `do not include what the agent produced: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
-      seen: Object.fromEntries(missing),
-      change: { op: 'add', path: pointer, value: [...defaultOutputModes, ...missing.map(([type]) => type)] },
-    },
-  ]
+  const value = [...card.defaultOutputModes, ...missing.map(([type]) => type)]
+  const message = `do not include what the agent produced: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const seen = Object.fromEntries(missing)
+  return [{ rule: 'observed-output-modes', pointer, message, seen, change: { op: 'add', path: pointer, value } }]
 }
 
 const compareInterfaces = ({ card, targets }: Declared, protocols: Observations['protocols']): Proposal[] => {
-  const { supportedInterfaces } = card
-  const declared = new Map(targets.map(target => [protocolOf(target), target]))
-  return Object.entries(protocols).flatMap(([protocol, outcomes]): Proposal[] => {
-    const { answered, refused, failed } = outcomes
-    const total = answered + refused + failed
-    if (declared.has(protocol)) {
-      const index = supportedInterfaces.findIndex(each => protocolOf(toTarget(each)) === protocol)
+  const declared = card.supportedInterfaces.map(each => protocolOf(toTarget(each)))
+  return Object.entries(protocols).flatMap(([protocol, seen]): Proposal[] => {
+    const { answered, refused } = seen
+    const index = declared.indexOf(protocol)
+    const rule = 'observed-interface'
+    if (targets.some(target => protocolOf(target) === protocol)) {
       if (answered > 0 || refused < MIN_REFUSALS || index < 0) return []
       const pointer = formatPointer('supportedInterfaces', index)
-      const message = `declares ${protocol}, but of ${count(total, 'call')} in it the agent refused ${refused} and answered none`
-      return [{ rule: 'observed-interface', pointer, message, seen: outcomes, change: { op: 'remove', path: pointer } }]
+      const made = `but of ${countCalls(seen)} in it the agent refused ${refused} and answered none`
+      return [
+        { rule, pointer, message: `declares ${protocol}, ${made}`, seen, change: { op: 'remove', path: pointer } },
+      ]
     }
     const [binding, version] = protocol.split(' ')
     const sibling = targets.find(target => target.binding === binding)
     if (answered === 0 || !sibling) return []
     const value = { url: sibling.url, protocolBinding: binding, protocolVersion: version }
-    return [
-      {
-        rule: 'observed-interface',
-        pointer: '/supportedInterfaces',
-        message: `lacks ${protocol}, in which the agent answered ${answered} of ${count(total, 'call')}`,
-        seen: outcomes,
-        change: { op: 'add', path: '/supportedInterfaces/-', value },
-      },
-    ]
+    const message = `lacks ${protocol}, in which the agent answered ${answered} of ${countCalls(seen)}`
+    const change = { op: 'add', path: '/supportedInterfaces/-', value } as const
+    return [{ rule, pointer: '/supportedInterfaces', message, seen, change }]
   })
 }
 
 const protocolOf = (target: Pick<CallTarget, 'binding' | 'version'> | undefined): string | undefined =>
   target && `${target.binding} ${target.version}`
 
-const be = (number: number): string => (number === 1 ? 'was' : 'were')
+const countCalls = ({ answered, refused, failed }: Outcomes): string => count(answered + refused + failed, 'call')
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

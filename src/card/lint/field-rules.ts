@@ -1,15 +1,7 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { dialects } from '../dialects/index.ts'
 import { cardTransports, interfaceTransports, knownFields, type ObjectKind } from '../read/index.ts'
-import {
-  type Finding,
-  getAuthored,
-  getAuthoredItems,
-  getAuthoredSkills,
-  type LintContext,
-  type Rule,
-  rule,
-} from './rule.ts'
+import { getAuthored, getAuthoredItems, getAuthoredSkills, type LintContext, type Rule, rule } from './rule.ts'
 
 /** The objects whose fields are checked. Schemes have fields that no specification lists. */
 type CheckedKind = Exclude<ObjectKind, 'scheme'>
@@ -22,30 +14,29 @@ const extensionName = /^(?:x-|[_$@])/i
 
 /** Rules about the names of fields. */
 export const fields: readonly Rule[] = [
-  {
-    id: 'misspelt-field',
-    severity: 'warning',
-    summary: 'is not read by clients; did you mean another field?',
-    check: context =>
-      findUnknownFields(context).flatMap(({ pointer, suggestion }): Finding[] =>
-        suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
-      ),
-  },
+  rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
+    findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
+      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
+    ),
+  ),
   rule(
     'unknown-field',
     'info',
-    'is a field of no dialect: it is served, but clients will not read it; a field of your own begins with x-, as in x-team',
+    'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
     context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
   ),
 ]
 
-/** Returns the fields of no dialect, each with the field that was likely meant. Of a name that recurs in a list, the first. */
+/** Returns the fields of no dialect, each with the field that was likely meant; a name that recurs, only once. */
 const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion: string | undefined }[] => {
   const seen = new Set<string>()
   return checkedObjects(context).flatMap(({ object, kind, pointer, canonical = pointer }) => {
-    const transports = transportNames(object, kind)
+    // Fields that name a transport are read, or rules about transports report them.
+    const transports =
+      kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
     return Object.keys(object).flatMap(name => {
-      if (isKnownField(kind, name) || extensionName.test(name) || transports.includes(name)) return []
+      if (isKnownField(kind, name) || extensionName.test(name) || transports.some(field => field.name === name))
+        return []
       if (seen.has(`${kind} ${name}`)) return []
       seen.add(`${kind} ${name}`)
       const suggestion = suggestField(name, kind, object)
@@ -55,12 +46,6 @@ const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion
       return isRead ? [] : [{ pointer: at, suggestion }]
     })
   })
-}
-
-/** Returns the names of the fields that name a transport: they are read, or rules about transports report them. */
-const transportNames = (object: JsonObject, kind: CheckedKind): string[] => {
-  if (kind !== 'card' && kind !== 'interface') return []
-  return (kind === 'card' ? cardTransports(object) : interfaceTransports(object)).map(({ name }) => name)
 }
 
 /** An object whose fields are checked, its place, and its place in the canonical card where that differs. */
@@ -73,23 +58,19 @@ const checkedObjects = (context: LintContext): CheckedObject[] => [
     return isJsonObject(value) ? [{ object: value, kind, pointer }] : []
   }),
   ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
-    getAuthoredItems(context, name).map(({ item, pointer }) => ({
-      object: item,
-      kind: 'interface' as const,
-      pointer,
-      canonical: name + pointer.slice(pointer.lastIndexOf('/')),
-    })),
+    getAuthoredItems(context, name).map(({ item, pointer }): CheckedObject => {
+      return { object: item, kind: 'interface', pointer, canonical: name + pointer.slice(pointer.lastIndexOf('/')) }
+    }),
   ),
   ...getAuthoredSkills(context).map(({ authored, pointer }) => ({ object: authored, kind: 'skill' as const, pointer })),
 ]
 
 /** Returns the field that an unknown name likely means and that the object does not have yet. */
 const suggestField = (name: string, kind: CheckedKind, object: JsonObject): string | undefined => {
-  const nested = kind === 'card' ? findNestedField(name) : undefined
-  if (nested !== undefined) return nested
   const normalized = name.toLowerCase().replace(/[^a-z\d]/g, '')
   const candidates = knownFields[kind].filter(field => !Object.hasOwn(object, field))
   return (
+    (kind === 'card' ? findNestedField(name) : undefined) ??
     candidates.find(field => field.toLowerCase() === normalized) ??
     candidates.find(field => Math.abs(field.length - normalized.length) < 3 && isTypo(field.toLowerCase(), normalized))
   )
@@ -104,7 +85,7 @@ const findNestedField = (name: string): string | undefined => {
   return parent && `${parent}.${name}`
 }
 
-/** Returns whether two names differ in one place only, by at most two letters; in a short name by one letter or a swap. */
+/** Returns whether two names differ in one place, by at most two letters; in a short name by one letter or a swap. */
 const isTypo = (left: string, right: string): boolean => {
   const shorter = Math.min(left.length, right.length)
   let start = 0

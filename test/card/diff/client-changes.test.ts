@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changeRules } from '../../../src/card/diff/change-rules.ts'
-import { classifyChanges } from '../../../src/card/diff/changes.ts'
+import { classifyChanges } from '../../../src/card/diff/client-changes.ts'
 import type { AgentCard } from '../../../src/card/model/agent-card.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { compileCard } from '../../support/cards/compile.ts'

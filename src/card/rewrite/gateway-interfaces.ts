@@ -2,15 +2,39 @@ import { formatPointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import {
   type AgentCard,
+  type AgentInterface,
+  type BridgeLevel,
+  type CardError,
   callBindings,
   collectModes,
   findBridgedTarget,
   type Note,
+  resolveTargets,
   toTarget,
   translatedProtocols,
   type WireVersion,
   wireVersionOf,
 } from '../model/index.ts'
+
+/**
+ * Returns the interfaces of a gateway's card at this host's URL, each once: the agent's own, and those from which calls
+ * are translated. An agent of 0.2 is listed as one of 0.3, as which it is called: readers of 0.x take all interfaces to
+ * have one version.
+ */
+export const gatewayInterfaces = (card: AgentCard, bridge: BridgeLevel, agentUrl: string): AgentInterface[] => {
+  const own = resolveTargets(card, {})
+  return [...own, ...translatedProtocols(own, bridge)].map(({ binding, version }) => ({
+    url: `${agentUrl}/a2a`,
+    protocolBinding: binding,
+    protocolVersion: version,
+  }))
+}
+
+/** Rejects `route: gateway` for an agent that has no interface this host can forward to. */
+export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] => {
+  const message = `needs an interface that this host can forward to, ${forwardable}: add one, or use \`route: direct\``
+  return interfaces.some(toTarget) ? [] : [{ pointer: '/route', message }]
+}
 
 /**
  * Returns what the translation of calls cannot carry, and what is not forwarded, as far as the card of an agent shows
@@ -28,8 +52,8 @@ export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge
   ]
 }
 
-/** What this host can forward, for messages. */
-export const forwardable = `${callBindings.join(' or ')} of A2A ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(wireVersionOf.keys())}`
+const versions = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(wireVersionOf.keys())
+const forwardable = `${callBindings.join(' or ')} of A2A ${versions}`
 
 /** Returns notes on the interfaces that a gateway leaves out, or on those of an agent that has only gRPC. */
 const notForwarded = (route: Manifest['route'], { supportedInterfaces: interfaces }: AgentCard): Note[] =>
@@ -44,35 +68,20 @@ const notForwarded = (route: Manifest['route'], { supportedInterfaces: interface
     return [{ pointer: formatPointer('supportedInterfaces', index), message }]
   })
 
-const lossesOfNewClients = (card: AgentCard): Note[] => {
-  const { capabilities } = card
-  return [
-    {
-      pointer: '/supportedInterfaces',
-      message: 'A2A 0.3 has no list of tasks: ListTasks of clients of 1.0 is refused',
-    },
-    ...(capabilities.pushNotifications === true
-      ? [{ pointer: '/capabilities/pushNotifications', message: 'clients of 1.0 get notifications in the form of 0.3' }]
-      : []),
-    ...(capabilities.stateTransitionHistory === true
-      ? [{ pointer: '/capabilities/stateTransitionHistory', message: 'A2A 1.0 has no such capability' }]
-      : []),
-    ...textLosses('/defaultInputModes', collectModes(card).union.input, 'messages of clients of 1.0'),
-  ]
-}
+const lossesOfNewClients = (card: AgentCard): Note[] => [
+  { pointer: '/supportedInterfaces', message: 'A2A 0.3 has no list of tasks: ListTasks of clients of 1.0 is refused' },
+  ...capabilityLoss(card, 'pushNotifications', 'clients of 1.0 get notifications in the form of 0.3'),
+  ...capabilityLoss(card, 'stateTransitionHistory', 'A2A 1.0 has no such capability'),
+  ...textLosses('/defaultInputModes', collectModes(card).union.input, 'messages of clients of 1.0'),
+]
 
 const lossesOfOldClients = (card: AgentCard): Note[] => [
-  ...(card.capabilities.pushNotifications === true
-    ? [
-        {
-          pointer: '/capabilities/pushNotifications',
-          message:
-            'clients of 0.3 get notifications in the form of 1.0; of several authentication schemes in a configuration, only the first reaches the agent',
-        },
-      ]
-    : []),
+  ...capabilityLoss(card, 'pushNotifications', 'clients of 0.3 get those of 1.0; only their first auth scheme is sent'),
   ...textLosses('/defaultOutputModes', collectModes(card).union.output, 'answers to clients of 0.3'),
 ]
+
+const capabilityLoss = ({ capabilities }: AgentCard, name: string, message: string): Note[] =>
+  capabilities[name] === true ? [{ pointer: formatPointer('capabilities', name), message }] : []
 
 /** A part with text has a media type in 1.0 only. */
 const textLosses = (pointer: string, modes: readonly string[], where: string): Note[] => {

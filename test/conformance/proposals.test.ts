@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { resolveTargets } from '../../src/card/model/calls.ts'
 import { createObservations, type Observations, type Outcomes } from '../../src/card/model/observed-calls.ts'
-import { compareWithObservations, observedRules } from '../../src/conformance/observed.ts'
+import { compareWithObservations, observedRules } from '../../src/conformance/proposals.ts'
 
 const card = (more: Partial<AgentCard> = {}): AgentCard => ({
   name: 'Weather',

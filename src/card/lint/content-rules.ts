@@ -1,0 +1,239 @@
+import { test as isMediaTypeName } from 'media-typer'
+import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
+import { isBridged } from '../manifest/index.ts'
+import type { Note } from '../model/index.ts'
+import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
+import {
+  type AuthoredSkill,
+  getAuthored,
+  getAuthoredSkills,
+  isBlank,
+  type LintContext,
+  type Rule,
+  rule,
+} from './rule.ts'
+
+/** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
+const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
+  const names = listCapabilityNames(context.authored.capabilities)
+  const isDeclared = (flag: string): boolean =>
+    names
+      ? names.some(name => canonicalFlag(name) === flag)
+      : getAuthored(context, formatPointer('capabilities', flag)).value !== undefined
+  return ['streaming', 'pushNotifications']
+    .filter(flag => context.card.capabilities[flag] === true && isDeclared(flag) === declared)
+    .map(flag => context.sourceOf(formatPointer('capabilities', flag)))
+}
+
+/** Returns whether an agent is a bare MCP server: its tools can neither stream A2A events nor send notifications. */
+const isMcpOnly = (context: LintContext): boolean =>
+  !isBehindBridge(context) &&
+  (context.authored.protocol === 'mcp' ||
+    isFromMcpServer(context) ||
+    context.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
+
+/** Returns whether this host's bridge answers for the agent, with the bridge's own capabilities. */
+const isBehindBridge = ({ manifest }: LintContext): boolean => manifest.route === 'gateway' && isBridged(manifest)
+
+/** Returns whether a card is made from an MCP server: MCP has no tags, examples and modes to declare. */
+const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstream.mcp !== undefined
+
+/** Rules about declared capabilities. */
+export const capabilities: readonly Rule[] = [
+  rule(
+    'capability-undeclared',
+    'info',
+    'do not declare streaming or pushNotifications, which are then advertised: set both, as in { "streaming": false }',
+    context =>
+      !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
+  ),
+  rule(
+    'capability-impossible',
+    'warning',
+    'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
+    context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
+  ),
+]
+
+const forEachSkill =
+  (field: string, isWrong: (skill: AuthoredSkill, context: LintContext) => boolean) =>
+  (context: LintContext): Pointer[] =>
+    getAuthoredSkills(context).flatMap(skill => (isWrong(skill, context) ? [skill.pointer + formatPointer(field)] : []))
+
+/** Rules about the declaration of skills. */
+export const skills: readonly Rule[] = [
+  rule(
+    'skills-undeclared',
+    'info',
+    'are missing, so one, "main", was made from the name and description: declare what the agent can do, as in ' +
+      '{ "id": "read-invoice", "name": "Read an invoice", "description": "Returns its amounts", "tags": ["invoice"] }',
+    ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
+  ),
+  rule(
+    'skill-id-kebab-case',
+    'info',
+    'is not kebab-case of at most 64 characters, such as "code-review"',
+    forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
+  ),
+  rule(
+    'tags-undeclared',
+    'info',
+    'are missing: add words that people search for, as in ["invoice", "pdf"]',
+    forEachSkill('tags', ({ authored }, context) => !isFromMcpServer(context) && isBlank(authored.tags)),
+  ),
+  rule(
+    'few-examples',
+    'info',
+    'are fewer than two: add real prompts, from which orchestrators learn, as in "What is the total of this invoice?"',
+    forEachSkill('examples', ({ skill: { examples } }, context) => {
+      return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
+    }),
+  ),
+  rule(
+    'default-tool-unknown',
+    'warning',
+    'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
+    ({ manifest, authored, card }) => {
+      const { defaultTool } = manifest.upstream
+      const tools = Array.isArray(authored.skills) ? authored.skills.filter(isJsonObject) : []
+      const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
+      return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
+    },
+  ),
+]
+
+/** Accepts parameters and wildcards. */
+const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim().replaceAll('*', 'x'))
+
+const NOT_A_MEDIA_TYPE = 'is not a media type, such as "text/plain"'
+
+/** Describes what the gate of this host does with a mode that is not a media type. */
+const describeMode = (mode: string): string => {
+  const { range } = parseMediaRange(mode)
+  return range.includes('*')
+    ? `${NOT_A_MEDIA_TYPE}: the gate takes it for ${range}, but other hosts and clients may match it with nothing`
+    : `${NOT_A_MEDIA_TYPE}: the gate matches it with the same word only`
+}
+
+const findWrongModes = ({ card, sourceOf }: LintContext): Note[] => {
+  const { defaultInputModes, defaultOutputModes } = card
+  const skills = card.skills.map(({ inputModes, outputModes }) => ({ inputModes, outputModes }))
+  return collectStrings({ defaultInputModes, defaultOutputModes, skills })
+    .filter(({ value }) => !isMediaType(value))
+    .map(({ value, pointer }) => ({ pointer: sourceOf(pointer()), message: describeMode(value) }))
+}
+
+/** Rules about input and output modes. */
+export const modes: readonly Rule[] = [
+  rule(
+    'modes-undeclared',
+    'info',
+    'are missing, so defaults were filled in: declare the media types that the agent supports, as in ["text/plain"]',
+    context =>
+      (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
+        .map(name => getAuthored(context, name))
+        .filter(({ value }) => isBlank(value))
+        .map(({ pointer }) => pointer),
+  ),
+  rule('mode-media-type', 'warning', NOT_A_MEDIA_TYPE, findWrongModes),
+]
+
+/** The flags of England, Scotland and Wales: tag characters that are visible. */
+const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu
+
+/**
+ * Characters that people cannot see but models read: controls, zero-width characters, bidi embeddings, overrides and
+ * isolates, fillers, tags and runs of variation selectors. Joiners may follow a character that is not ASCII: emoji and
+ * scripts need them.
+ */
+const hidden = new RegExp(
+  [
+    /[^\P{Cc}\t\n\r]/u,
+    /[\u115f\u1160\u180e\u200b\u202a-\u202e\u2060-\u2069\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u,
+    /(?<!\P{ASCII})[\u200c\u200d]|(?<!\p{sc=Han})[\u{e0100}-\u{e01ef}]|[\ufe00-\ufe0f]{2}/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'u',
+)
+
+const chooseVerb = '(?:route|use|call|choose|select|prefer|send)'
+
+/** Instructions to the model that reads a card. Matches normalized text. */
+const instructions = new RegExp(
+  [
+    '(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|of) ){0,4}' +
+      '(?:(?:previous|prior|above|earlier|other) )?(?:instruction|prompt|rule|guideline|message|agent)s?',
+    `you (?:must|should|have to) (?:always |only |never )?${chooseVerb}`,
+    `(?:always|only|never) ${chooseVerb} (?:[a-z]+ ){0,3}(?:this|other) agents?`,
+    '(?:route|send|delegate|forward) (?:all|every|any) (?:[a-z]+ ){1,3}(?:to|through) (?:this agent|me|us)',
+    'system prompt',
+    "(?:do not|don't|never|without) (?:tell|inform)(?:ing)? the user",
+  ]
+    .map(instruction => `\\b${instruction}\\b`)
+    // Markers of the system prompt in chat templates.
+    .concat('<\\|?/?(?:im_start|im_end|system)\\|?>', '\\[/?(?:inst|system)\\]')
+    .join('|'),
+  'i',
+)
+
+/** Most texts are printable ASCII, which cannot hide anything. */
+const isPrintableAscii = (text: string): boolean => /^[\t\n\r -~]*$/.test(text)
+
+/** Removes invisible characters and reduces white space. */
+const normalizeText = (text: string): string =>
+  (isPrintableAscii(text) ? text : text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '')).replace(/\s+/g, ' ')
+
+const findTexts =
+  (isWrong: (text: string) => boolean) =>
+  ({ authored }: LintContext): Pointer[] =>
+    collectStrings(authored).flatMap(({ value, pointer }) => (isWrong(value) ? [pointer()] : []))
+
+/** Rules about texts that could mislead the people or models that read a card. */
+export const texts: readonly Rule[] = [
+  rule(
+    'hidden-text',
+    'warning',
+    'contains characters that people cannot see but models read: type the text again without them',
+    findTexts(text => !isPrintableAscii(text) && hidden.test(text.replace(flags, ''))),
+  ),
+  rule(
+    'instruction-text',
+    'warning',
+    'reads like an instruction to a model, so clients may distrust the card: describe what the agent does',
+    findTexts(text => instructions.test(normalizeText(text))),
+  ),
+]
+
+/** Words that do not help a router. */
+const stopWords = new Set(
+  `a an and any anything can do does everything for handle handles help helps in is it of on or something stuff that
+  the things this to useful various what with you your agent assistant skill`.split(/\s+/),
+)
+
+/** A word. In scripts without spaces, two characters count as one. */
+const word = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{1,2}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
+
+const MIN_CONTENT_WORDS = 3
+
+/** The part of a description that is searched for content words. */
+const MAX_SEARCHED_CHARACTERS = 400
+
+const isTooVague = ({ name, description }: { name: string; description: string }): boolean => {
+  const text = description.slice(0, MAX_SEARCHED_CHARACTERS).toLowerCase()
+  const contentWords = (text.match(word) ?? []).filter(found => !stopWords.has(found))
+  return contentWords.length < MIN_CONTENT_WORDS || text.trim() === name.trim().toLowerCase()
+}
+
+/** Rules about descriptions, by which orchestrators route. */
+export const descriptions: readonly Rule[] = [
+  rule(
+    'thin-description',
+    'warning',
+    'is too vague for routing: name action, object and result, as in "Reads PDF invoices and returns their amounts"',
+    context => [
+      ...(isTooVague(context.card) ? [getAuthored(context, '/description').pointer] : []),
+      ...forEachSkill('description', ({ skill }) => isTooVague(skill))(context),
+    ],
+  ),
+]

@@ -1,0 +1,232 @@
+import { validateStrict } from 'compare-versions'
+import { isPrivateHost, parseUrl, toHttpUrl } from '../../http/shared.ts'
+import { collectStrings, formatPointer, type Json, type Pointer, toText } from '../../json/index.ts'
+import { majorMinor } from '../model/index.ts'
+import {
+  cardTransports,
+  differInTransport,
+  interfaceTransports,
+  isInterfaceList,
+  parseBinding,
+  type TransportField,
+  unreadTransports,
+} from '../read/index.ts'
+import { type Authored, getAuthored, getAuthoredItems, isBlank, type LintContext, type Rule, rule } from './rule.ts'
+
+type UrlAt = { url: URL; pointer: Pointer }
+
+const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
+  const url = typeof value === 'string' ? parseUrl(toHttpUrl(value)) : null
+  return url ? [{ url, pointer }] : []
+}
+
+const endpoints = (context: LintContext): UrlAt[] => {
+  const { value, pointer } = getAuthored(context, '/url')
+  return [
+    ...toUrlAt(value, pointer),
+    ...listInterfaces(context).flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`)),
+  ]
+}
+
+const listInterfaces = (context: LintContext, ...others: string[]): ReturnType<typeof getAuthoredItems> =>
+  ['/supportedInterfaces', '/additionalInterfaces', ...others].flatMap(name => getAuthoredItems(context, name))
+
+/** Returns the OAuth and OpenID Connect URLs of the security schemes. */
+const authorities = (context: LintContext): UrlAt[] => {
+  const { value = null, pointer } = getAuthored(context, '/securitySchemes')
+  return collectStrings(value)
+    .filter(({ name }) => /Url$/.test(name))
+    .flatMap(text => toUrlAt(text.value, pointer + text.pointer()))
+}
+
+const calledUrls = (context: LintContext): UrlAt[] => [...endpoints(context), ...authorities(context)]
+
+/**
+ * Returns the URLs in a public card that clients connect to. A gateway's card has this host's endpoints. One that
+ * reaches a private address is on that network, and so are its clients.
+ */
+const publicUrls = (context: LintContext): UrlAt[] => {
+  if (context.manifest.visibility !== 'public') return []
+  if (context.manifest.route !== 'gateway') return calledUrls(context)
+  return endpoints(context).some(({ url }) => isPrivateHost(url.hostname)) ? [] : authorities(context)
+}
+
+const linkFields = ['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl']
+
+const linksOf = ({ card, sourceOf }: LintContext): Authored[] => [
+  ...linkFields.map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
+  { pointer: sourceOf('/provider/url'), value: card.provider?.url },
+]
+
+/** Returns the URLs in a gateway's card that are on a host of the agent. */
+const urlsOnAgentHost = (context: LintContext): UrlAt[] => {
+  if (context.manifest.route !== 'gateway') return []
+  // The name of this machine reveals nothing.
+  const hosts = endpoints(context)
+    .map(({ url }) => url.hostname)
+    .filter(name => !/^(localhost|127\..*|\[::1\])$/.test(name))
+  const links = linksOf(context).flatMap(({ pointer, value }) => toUrlAt(value, pointer))
+  return [...links, ...authorities(context)].filter(({ url }) => hosts.includes(url.hostname))
+}
+
+const findUrls =
+  (list: (context: LintContext) => UrlAt[], isWrong: (url: URL) => boolean) =>
+  (context: LintContext): Pointer[] =>
+    list(context).flatMap(({ url, pointer }) => (isWrong(url) ? [pointer] : []))
+
+const exampleHost = /(?:^|\.)example(?:\.(?:com|net|org))?$/
+const placeholderHost =
+  /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|server)|change-?me|placeholder)(?:[.-]|$)/
+const placeholderPath = /YOUR[-_]|CHANGE_?ME|%7B|%3C/
+
+/** Rules about the URLs that clients connect to. */
+export const urls: readonly Rule[] = [
+  rule(
+    'private-url',
+    'error',
+    'is a private address that no client can reach: use a public one, `visibility: internal` or `route: gateway`',
+    findUrls(publicUrls, url => isPrivateHost(url.hostname)),
+  ),
+  rule(
+    'insecure-url',
+    'warning',
+    'is http, so others can read and change calls and tokens on the way: use https',
+    findUrls(calledUrls, url => url.protocol === 'http:' && !isPrivateHost(url.hostname)),
+  ),
+  rule(
+    'endpoint-is-card',
+    'error',
+    'is the URL of a card, not of an endpoint: use the URL that accepts calls, such as …/a2a',
+    findUrls(endpoints, url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname)),
+  ),
+  rule(
+    'gateway-host',
+    'warning',
+    "is on the agent's own host, which `route: gateway` is meant to hide: use a page on another host",
+    findUrls(urlsOnAgentHost, () => true),
+  ),
+  rule(
+    'placeholder-url',
+    'warning',
+    'is a placeholder: replace it with the real URL, such as https://agent.example.com/a2a',
+    findUrls(
+      calledUrls,
+      url =>
+        (!exampleHost.test(url.hostname) && placeholderHost.test(url.hostname)) ||
+        placeholderPath.test(url.pathname + url.search),
+    ),
+  ),
+]
+
+const canFollow = (value: Json | undefined, isPublic: boolean): boolean => {
+  const url = parseUrl(toText(value))
+  return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
+}
+
+/** Rules about links for people, and about the provider. */
+export const links: readonly Rule[] = [
+  rule(
+    'link-url',
+    'warning',
+    'is not an http or https URL that everyone can open, such as https://www.example.com/weather',
+    context =>
+      linksOf(context)
+        .filter(({ value }) => !isBlank(value) && !canFollow(value, context.manifest.visibility === 'public'))
+        .map(({ pointer }) => pointer),
+  ),
+  rule(
+    'provider-incomplete',
+    'warning',
+    'needs both, as in { "organization": "ACME Corp", "url": "https://acme.example.com" }: A2A requires them, ' +
+      'so its cards and the hybrid are served without a provider',
+    ({ card: { provider }, sourceOf }) =>
+      provider && (provider.organization === undefined || provider.url === undefined) ? [sourceOf('/provider')] : [],
+  ),
+]
+
+/** The fields that name a transport, the one that is read first, and the names of those that cannot be read. */
+type Transports = { fields: TransportField[]; unread: string[]; pointer: Pointer }
+
+/** Returns the authored transport of the card itself, and of each interface in its lists. */
+const transportsOf = (context: LintContext): Transports[] => [
+  { fields: cardTransports(context.authored), unread: unreadTransports(context.authored), pointer: '' },
+  ...listInterfaces(context, ...(isInterfaceList(context.authored.interfaces) ? ['/interfaces'] : [])).map(
+    ({ item, pointer }) => ({ fields: interfaceTransports(item), unread: unreadTransports(item), pointer }),
+  ),
+]
+
+/** Returns the top-level transport if no listed interface has it: at the card's URL, or anywhere if it has none. */
+const findUnlistedTransport = (context: LintContext): Pointer[] => {
+  const { url = null } = context.authored
+  const [field] = cardTransports(context.authored)
+  const listed = getAuthoredItems(context, '/supportedInterfaces')
+    .filter(({ item }) => url === null || item.url === url)
+    .flatMap(({ item }) => interfaceTransports(item).slice(0, 1))
+  return field && listed.length > 0 && listed.every(({ value }) => differInTransport(value, field.value))
+    ? [formatPointer(field.name)]
+    : []
+}
+
+/** Returns the fields that name another transport than the field that is read. */
+const findTransportClashes = (context: LintContext): Pointer[] => [
+  ...transportsOf(context).flatMap(({ fields: [read, ...others], pointer }) =>
+    others.flatMap(({ name, value }) =>
+      read && differInTransport(read.value, value) ? [pointer + formatPointer(name)] : [],
+    ),
+  ),
+  ...findUnlistedTransport(context),
+]
+
+/** Returns whether a binding is neither one of A2A or MCP nor, as A2A asks of custom bindings, a URI. */
+const isUnknownTransport = (binding: string): boolean =>
+  parseBinding(binding) === undefined && binding.toUpperCase() !== 'MCP' && !/^[a-z][a-z\d+.-]*:/i.test(binding)
+
+/** Rules about transports. */
+export const transports: readonly Rule[] = [
+  rule(
+    'transport-clash',
+    'error',
+    'names another transport than the field that clients read, so calls would go wrong: keep the one that is true',
+    findTransportClashes,
+  ),
+  rule(
+    'transport-unknown',
+    'warning',
+    'is not a transport of A2A (JSONRPC, HTTP+JSON or GRPC), so most clients cannot call: use one, or a URI',
+    context =>
+      transportsOf(context).flatMap(({ fields: [read], unread, pointer }) => {
+        if (read === undefined) return unread.map(name => pointer + formatPointer(name))
+        return typeof read.value === 'string' && isUnknownTransport(read.value)
+          ? [pointer + formatPointer(read.name)]
+          : []
+      }),
+  ),
+]
+
+/** The published versions of A2A, also as a number; and those of MCP, which are dates. */
+const publishedVersion = /^(?:0\.[123]|1\.0|1|\d{4}-\d\d-\d\d)$/
+
+/** Returns the protocol versions of a card: one for each interface in its list, else the one at the top level. */
+const protocolVersions = (context: LintContext): Authored[] => {
+  const listed = getAuthoredItems(context, '/supportedInterfaces').map(({ item, pointer }) => ({
+    pointer: `${pointer}/protocolVersion`,
+    value: item.protocolVersion,
+  }))
+  return listed.length > 0 ? listed : [getAuthored(context, '/protocolVersion')]
+}
+
+const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
+  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
+
+/** Rules about the version of the agent and of the protocol. */
+export const versions: readonly Rule[] = [
+  rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', context =>
+    wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
+  ),
+  rule(
+    'protocol-version-unknown',
+    'warning',
+    'is not a version of A2A, such as "1.0", so clients may reject the agent',
+    context => wherePresent(protocolVersions(context), version => !publishedVersion.test(majorMinor(version))),
+  ),
+]
