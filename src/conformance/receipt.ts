@@ -2,7 +2,7 @@ import { RECEIPT_TYPE, type Receipt, type StoredReceipt } from '../card/model/in
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
 import { parseUrl } from '../http/index.ts'
 import { isJsonObject } from '../json/index.ts'
-import type { StoredManifest } from '../registry/index.ts'
+import type { StoredManifest } from '../registry/tables/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
 
 /** Signs a receipt with the current key of this host. Without one, the receipt is stored as it is, and reports that. */

@@ -1,28 +1,53 @@
-import { DurableObject } from 'cloudflare:workers'
-import type { RefreshOptions, RefreshReport } from './refresh.ts'
-import type { RefreshQueue } from './refresh-queue.ts'
+import { log } from '../http/start.ts'
+import { ClockCache } from '../registry/edge/start.ts'
+import { lazyObject, type RpcClient, type SourceHealth } from '../registry/start.ts'
+import type { RefreshOptions, RefreshReport } from './refresh-card.ts'
+
+/** Refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when the card is due. */
+export class RemoteCard extends lazyObject(
+  (ctx: DurableObjectState, env: Env) =>
+    import('./refresh-card.ts').then(({ RefreshQueue }) => new RefreshQueue(ctx, env)),
+  ['schedule', 'refresh', 'alarm'],
+) {}
+
+/** How long an isolate waits before it requests another refresh of the same card. */
+const RETRY_MS = 30_000
+const CACHE_BYTES = 256 * 1024
+
+/** When this isolate may next request a refresh of an agent's card, in ms since 1970. */
+const nextTimes = new ClockCache<{ at: number; size: number }>(CACHE_BYTES)
+
+/** Requests a refresh from the RemoteCard object of an agent, and makes the result visible in this isolate at once. */
+export const requestRefresh = async (id: string, options: RefreshOptions, env: Env): Promise<RefreshReport> => {
+  const object = env.REMOTE_CARDS.getByName(id) as unknown as RpcClient<RemoteCard>
+  const report = await object.refresh(id, options)
+  const { written, state } = report
+  // Loaded on first use, because most isolates serve no card that is due.
+  const { cacheRegistered, cacheSourceState } = await import('../registry/edge/write-through.ts')
+  if (written) cacheRegistered(written.registration, written.registered)
+  else if (state) cacheSourceState(id, state)
+  return report
+}
 
 /**
- * The Durable Object that refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when the card is due. Every
- * start of the Worker evaluates this class, so its code is in a module of its own.
+ * Requests a refresh of a card that is older than its `ttl`, in the background. Usually the object's own alarm has
+ * refreshed it before; the object decides whether the card is due.
  */
-export class RemoteCard extends DurableObject<Env> {
-  readonly #queue: Promise<RefreshQueue> = import('./refresh-queue.ts').then(
-    ({ RefreshQueue }) => new RefreshQueue(this.ctx, this.env),
+export const revalidate = (
+  id: string,
+  { checked, ttl }: Pick<SourceHealth, 'checked' | 'ttl'>,
+  env: Env,
+  ctx: ExecutionContext,
+): void => {
+  const now = Date.now()
+  if (now < checked + ttl * 1000 || now < (nextTimes.get(id)?.at ?? 0)) return
+  setNextTime(id, now + Math.min(RETRY_MS, ttl * 1000))
+  ctx.waitUntil(
+    requestRefresh(id, {}, env).then(
+      ({ result }) => setNextTime(id, result.outcome === 'not-due' ? result.due : Date.now() + RETRY_MS),
+      (error: unknown) => log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) }),
+    ),
   )
-
-  /** See `RefreshQueue.schedule`. */
-  async schedule(id: string, due: number | null): Promise<void> {
-    return (await this.#queue).schedule(id, due)
-  }
-
-  /** See `RefreshQueue.refresh`. */
-  async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
-    return (await this.#queue).refresh(id, options)
-  }
-
-  /** See `RefreshQueue.alarm`. */
-  override async alarm(): Promise<void> {
-    return (await this.#queue).alarm()
-  }
 }
+
+const setNextTime = (id: string, at: number): void => nextTimes.set(id, { at, size: 100 + 2 * id.length })

@@ -1,7 +1,6 @@
 import { requireScope } from '../../auth/index.ts'
 import { type Handler, HttpError, jsonResponse, PRIVATE_NO_STORE, publicCacheSeconds } from '../../http/index.ts'
-import type { SigningState } from '../../registry/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { getRegistry, type SigningState } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
 
 /** `GET /keys`: the keys of this host for who rotates them. It also wakes the Registry, which signs the cards again if keys have changed. */

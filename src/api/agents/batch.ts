@@ -29,8 +29,7 @@ import {
   MAX_BODY_BYTES,
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
-import type { BatchResult, WriteRejection } from '../../registry/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { type BatchResult, getRegistry, type WriteRejection } from '../../registry/store/index.ts'
 import { parseFlag } from '../pagination.ts'
 import { BatchLine } from '../requests.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'

@@ -18,8 +18,8 @@ import {
   tooManyRequests,
 } from '../../http/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
-import type { ListedAgent, ListQuery, SearchHit } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { ListedAgent, ListQuery, SearchHit } from '../../registry/tables/index.ts'
 import { type PageQuery, paginate, parsePageQuery, rejectUnknownQuery } from '../pagination.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, isSearch, type ParsedSearch, parseSearch, SEARCH_PARAMETERS } from './search.ts'

@@ -11,8 +11,9 @@ import { compareWithObservations, type Proposal } from '../../conformance/index.
 import { type Handler, jsonResponse, PRIVATE_NO_STORE } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { sendObservations } from '../../registry/edge/index.ts'
-import type { SourceRecord, StoredManifest } from '../../registry/index.ts'
+import type { SourceRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { StoredManifest } from '../../registry/tables/index.ts'
 import { agentNotFound } from '../errors.ts'
 
 /** `GET /agents/{id}/observed`: what the calls of an agent have shown, and how its card differs from it. */

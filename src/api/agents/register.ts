@@ -11,8 +11,7 @@ import {
   readJson,
 } from '../../http/index.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
-import type { Registered, WriteRejection } from '../../registry/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../errors.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 import { serializeSource } from './sources.ts'

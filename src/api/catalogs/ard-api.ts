@@ -11,15 +11,9 @@ import {
 } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
-import {
-  type Filter,
-  type RankedAgent,
-  type SearchQuery,
-  splitWords,
-  toAnyWordExpressions,
-  toTerm,
-} from '../../registry/index.ts'
+import { splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
 import { paginate, rejectUnknownQuery } from '../pagination.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'

@@ -1,5 +1,5 @@
 import { cardUrl } from '../../card/model/index.ts'
-import type { CatalogAgent } from '../../registry/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 import { describeTrust, type TrustManifest } from './trust.ts'
 
 /** The media types of the artifacts that catalogs name. */

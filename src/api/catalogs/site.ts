@@ -1,6 +1,6 @@
 import { isLocalName, parseUrl, type RequestContext, requestHostname } from '../../http/index.ts'
 import { findHostOwner } from '../../registry/edge/index.ts'
-import type { CatalogAgent } from '../../registry/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 
 /**
  * What a catalog lists: what belongs to the host name that the agent `owner` claims, else every public agent. Its links begin with

@@ -1,6 +1,6 @@
 import { isLocalName, parseUrl, sha256Hex, toDidWeb } from '../../http/index.ts'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
-import type { CatalogAgent } from '../../registry/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 import { findSigningKeys, signDetached } from '../../signing/index.ts'
 
 /**

@@ -3,7 +3,7 @@ import { type Authentication, distinctSubject } from '../../auth/index.ts'
 import { log } from '../../http/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_TASK_ID_LENGTH } from '../../limits.ts'
 import { ClockCache } from '../../registry/edge/index.ts'
-import type { RpcClient } from '../../registry/store/index.ts'
+import type { RpcClient } from '../../registry/start.ts'
 import { ANYONE, type Ids, type Owners, REMEMBERED_MS } from './owner-table.ts'
 import type { TaskOwners } from './task-owners.ts'
 

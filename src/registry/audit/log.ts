@@ -1,6 +1,27 @@
 import { canonicalJson } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
+import { defineTable, integer, type Row, selectColumn, selectFirst, selectValue, storeRow, text } from '../sql.ts'
 import { type AuditEntry, type AuditEvent, type Audited, NO_ENTRY_HASH, sealEntry } from './chain.ts'
+
+/** The entries of the audit. The columns to filter by are computed, not stored. */
+export const audit = defineTable(
+  'audit',
+  { number: integer, entry: text },
+  `time TEXT AS (json_extract(entry, '$.time')), actor TEXT AS (json_extract(entry, '$.actor')),
+    agent TEXT AS (json_extract(entry, '$.agent')), what TEXT AS (json_extract(entry, '$.what')), PRIMARY KEY (number)`,
+  {
+    audit_by_actor: '(actor)',
+    audit_by_agent: '(agent) WHERE agent IS NOT NULL',
+    audit_by_event: '(what)',
+  },
+)
+
+/** The refused writes of an actor in one hour, counted from 1970. */
+export const refusals = defineTable(
+  'refusals',
+  { actor: text, hour: integer, recorded: integer, omitted: integer },
+  'PRIMARY KEY (actor)',
+)
 
 /** A page of the audit, newest first: entries before the number `before`, at most `limit`. Times are in ms since 1970. */
 export type AuditQuery = {
@@ -20,8 +41,8 @@ export type Refusal = { actor: string; agent?: string; code: string; status: num
 export type AuditHead = Pick<AuditEntry, 'number' | 'time' | 'hash'>
 
 /**
- * Appends an entry to the audit, in the transaction of what it records. The object runs one transaction at a time, so no two entries
- * have the same predecessor.
+ * Appends an entry to the audit, in the transaction of what it records. The object runs one transaction at a time, so no two
+ * entries have the same predecessor.
  */
 export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now()): AuditEntry => {
   const head = selectHead(sql)
@@ -46,8 +67,8 @@ export const storeEntry = (sql: SqlStorage, entry: AuditEntry, table = 'audit'):
 
 /** Returns the newest entry; undefined for none. */
 export const selectHead = (sql: SqlStorage): AuditHead | undefined => {
-  const [row] = sql.exec<{ entry: string }>('SELECT entry FROM audit ORDER BY number DESC LIMIT 1').toArray()
-  return row && parseEntry(row)
+  const entry = selectValue<string>(sql, 'SELECT entry FROM audit ORDER BY number DESC LIMIT 1')
+  return entry === undefined ? undefined : parseEntry(entry)
 }
 
 /** A page of the audit, and the newest entry of all; null for none. */
@@ -65,38 +86,29 @@ export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] 
   const filters = Object.entries({ agent, actor, what }).filter(([, value]) => value !== undefined)
   const first = since === undefined ? 1 : firstNumberFrom(sql, since)
   const end = until === undefined ? before : Math.min(before, firstNumberFrom(sql, until))
-  return sql
-    .exec<{ entry: string }>(
-      `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
-        ORDER BY number DESC LIMIT ?`,
-      ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
-    )
-    .toArray()
-    .map(parseEntry)
+  return selectColumn<string>(
+    sql,
+    `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
+      ORDER BY number DESC LIMIT ?`,
+    ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
+  ).map(parseEntry)
 }
 
 /**
- * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are counted only, and the next one that is
- * recorded has their number: callers without a token, who are one actor, cannot fill the audit. The object commits all of it at once,
- * because nothing here is awaited.
+ * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are counted only, and the next one that
+ * is recorded has their number: callers without a token, who are one actor, cannot fill the audit. The object commits all of
+ * it at once, because nothing here is awaited.
  */
 export const recordRefusal = (sql: SqlStorage, refusal: Refusal, now = Date.now()): void => {
   const { actor, agent, code, status } = refusal
   const hour = Math.floor(now / HOUR_MS)
-  const [known] = sql
-    .exec<{ hour: number; recorded: number; omitted: number }>(
-      'SELECT hour, recorded, omitted FROM refusals WHERE actor = ?',
-      actor,
-    )
-    .toArray()
+  const known = selectFirst<Row<typeof refusals>>(sql, 'SELECT * FROM refusals WHERE actor = ?', actor)
   const recorded = known?.hour === hour ? known.recorded : 0
   const omitted = (known?.omitted ?? 0) + refusal.omitted
   const isRecorded = recorded < MAX_RECORDED_REFUSALS
   sql.exec('DELETE FROM refusals WHERE hour < ?', hour - KEPT_HOURS)
-  sql.exec(
-    'INSERT OR REPLACE INTO refusals (actor, hour, recorded, omitted) VALUES (?, ?, ?, ?)',
-    ...[actor, hour, isRecorded ? recorded + 1 : recorded, isRecorded ? 0 : omitted + 1],
-  )
+  const counts = isRecorded ? { recorded: recorded + 1, omitted: 0 } : { recorded, omitted: omitted + 1 }
+  storeRow(sql, refusals, { actor, hour, ...counts })
   if (!isRecorded) return
   const details = { code, status, ...(omitted > 0 && { omitted }) }
   appendEntry(sql, { actor, what: 'write-refused', ...(agent !== undefined && { agent }), details }, now)
@@ -107,17 +119,17 @@ const HOUR_MS = 3_600_000
 /** How long the Registry remembers how many refusals of an actor it omitted. */
 const KEPT_HOURS = 24
 
-/** Returns the number of the first entry at or after a time, found by bisection: times never decrease, so they need no index. */
+/** Finds the number of the first entry at or after a time by bisection: times never decrease, so they need no index. */
 const firstNumberFrom = (sql: SqlStorage, time: number): number => {
   let low = 1
   let high = (selectHead(sql)?.number ?? 0) + 1
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const { at } = sql.exec<{ at: string }>('SELECT time AS at FROM audit WHERE number = ?', middle).one()
+    const at = selectValue<string>(sql, 'SELECT time FROM audit WHERE number = ?', middle) ?? ''
     if (Date.parse(at) < time) low = middle + 1
     else high = middle
   }
   return low
 }
 
-const parseEntry = ({ entry }: { entry: string }): AuditEntry => JSON.parse(entry) as AuditEntry
+const parseEntry = (entry: string): AuditEntry => JSON.parse(entry) as AuditEntry

@@ -1,8 +1,14 @@
 import type { CallProfile } from '../../card/index.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/start.ts'
-import { cardKey, type Envelope, extendedKey, type Representation, readEnvelope } from '../kv-format.ts'
-import type { PublishedHealth } from '../records.ts'
-import type { SourceHealth } from '../staleness.ts'
+import {
+  cardKey,
+  type Envelope,
+  extendedKey,
+  type Representation,
+  readEnvelope,
+  type SourceHealth,
+} from '../kv-format.ts'
+import type { PublishedHealth } from '../source-record.ts'
 import { KvCache } from './kv-cache.ts'
 
 /** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is set for a remote card. */
@@ -14,7 +20,7 @@ export type UnfetchedDocument = { etag?: never; body?: never; source: SourceHeal
 /** A document of a remote card, which may be due for a refresh, or expired. */
 export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | UnfetchedDocument
 
-/** Whether a document is that of a remote card. */
+/** Checks whether a document is that of a remote card. */
 export const isRemote = (document: CachedDocument | UnfetchedDocument): document is RemoteDocument =>
   document.source !== undefined
 

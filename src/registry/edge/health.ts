@@ -1,6 +1,6 @@
 import { log } from '../../http/index.ts'
-import type { RegistryHealth, UpstreamBindings, WebhookHealth } from '../records.ts'
-import { getRegistry } from '../store/index.ts'
+import type { WebhookHealth } from '../events/index.ts'
+import { getRegistry, type RegistryHealth } from '../store/index.ts'
 import { KvCache } from './kv-cache.ts'
 
 /** How long the Registry has to respond. Monitors wait 10 seconds, as a rule. */
@@ -18,14 +18,16 @@ export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostH
   return results.getFresh('') ?? (await results.fetch('', read, ctx)) ?? 'unreachable'
 }
 
+type Bindings = { secret?: string; service?: string }[]
+
 /** Keeps the last list of names for as long. It has one entry. */
-const bindings = new KvCache<UpstreamBindings>(1, () => 1)
+const bindings = new KvCache<Bindings>(1, () => 1)
 
 /**
  * Returns the secrets and service bindings that manifests name, at most half a minute old; none while that is unknown.
  * Never rejects.
  */
-export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<UpstreamBindings> => {
+export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> => {
   const read = async () => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 })
   return bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []
 }

@@ -1,7 +1,7 @@
 import { MAX_NAME_LENGTH } from '../../limits.ts'
 import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
-import type { NamedAgents } from '../records.ts'
 import { getRegistry } from '../store/index.ts'
+import type { NamedAgents } from '../tables/index.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 

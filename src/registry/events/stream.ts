@@ -1,9 +1,9 @@
 import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS, MAX_UNREAD_SECONDS } from '../../limits.ts'
-import { readPage, sseId, sseStart } from './changes.ts'
+import { readPage, sseId, sseStart } from './change-feed.ts'
 import { PING, PONG, type Socket } from './feed.ts'
 
-/** Where a stream begins, and how long it may go on. */
-export type StreamOptions = {
+/** The begin of a stream, and the condition for it to go on. */
+type StreamOptions = {
   /** The last change that the reader has. */
   after: number
   /** Checks whether the credentials of the reader are still valid. */
@@ -13,9 +13,9 @@ export type StreamOptions = {
 const encoder = new TextEncoder()
 
 /**
- * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested
- * when the last one is written. Everything is freed when either end closes, when the reader takes nothing for
- * `MAX_UNREAD_SECONDS`, and after `EVENT_STREAM_SECONDS`.
+ * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested when the
+ * last one is written. Everything is freed when either end closes, when the reader takes nothing for `MAX_UNREAD_SECONDS`,
+ * and after `EVENT_STREAM_SECONDS`.
  */
 export const openEventStream = (socket: Socket, options: StreamOptions): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()

@@ -5,23 +5,25 @@ import { strongEtag } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
-import type { StoredSigning } from '../records.ts'
-import { saveSigning, selectSigning } from '../tables/index.ts'
+import type { StoredSigning } from '../prepare.ts'
+import { selectColumn, selectValue } from '../sql.ts'
 import {
   changeTime,
+  saveSigning,
   selectDocuments,
   selectNewestRevision,
+  selectSigning,
   selectTiers,
   storeSigned,
   withoutOwnSignatures,
-} from './revisions.ts'
+} from '../tables/index.ts'
 
-/** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
+/** Signatures of an agent that changes at the same time, before the attempt counts as failed. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that
- * its author signed stay as they are.
+ * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that its
+ * author signed stay as they are.
  */
 export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -36,12 +38,11 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
   const { sql } = storage
   const before = selectNewestRevision(sql, id)
   if (!before) return []
-  const [row] = sql
-    .exec<{ manifest: string }>('SELECT manifest FROM revisions WHERE id = ? AND seq = ?', id, before.seq)
-    .toArray()
+  const query = 'SELECT manifest FROM revisions WHERE id = ? AND seq = ?'
+  const stored = selectValue<string>(sql, query, id, before.seq)
   const known = selectSigning(sql, id)
-  const read = readManifest(JSON.parse(row?.manifest ?? 'null') as Json, id)
-  // The manifest was valid when it was registered, and may not be by the rules of today: cards that were signed stay so.
+  const read = readManifest(JSON.parse(stored ?? 'null') as Json, id)
+  // The manifest was valid when it was registered, and may not be by current rules: cards that were signed stay so.
   const manifest = 'errors' in read ? inferTerms(sql, id, known?.signatures ?? {}) : read.manifest
   const signing = await createSigning({ manifest, origin: before.origin }, known?.signatures ?? {}, env)
   const own = new Set(Object.values(known?.signatures ?? {}))
@@ -72,16 +73,13 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
 
 const isSigned = (name: DocumentName): boolean => signedNames.some(signed => signed === name)
 
-/** Returns how an agent was signed before. */
+/** Infers the terms by which an agent was signed before. */
 const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['signatures']): SigningTerms => ({
   signatures: Object.keys(signatures).length > 0 ? 'resign' : 'strip',
-  hosts: sql
-    .exec<{ hostname: string }>('SELECT hostname FROM hosts WHERE id = ?', id)
-    .toArray()
-    .map(({ hostname }) => hostname),
+  hosts: selectColumn(sql, 'SELECT hostname FROM hosts WHERE id = ?', id),
 })
 
-/** Signs a document in place of the signatures of this host, or removes these; undefined where it has signatures of its author. */
+/** Signs a document in place of the signatures of this host, or removes these; undefined where its author has signed it. */
 const signAgain = async (
   bytes: Uint8Array<ArrayBuffer>,
   own: ReadonlySet<string>,

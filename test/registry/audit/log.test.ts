@@ -9,10 +9,10 @@ import {
   selectEntries,
   selectHead,
 } from '../../../src/registry/audit/log.ts'
-import type { Registration } from '../../../src/registry/records.ts'
-import { register, remove } from '../../../src/registry/store/register.ts'
+import type { Registration } from '../../../src/registry/prepare.ts'
+import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
-import { issueToken, revokeToken } from '../../../src/registry/tables/tokens.ts'
+import { issueToken, revokeToken } from '../../../src/registry/tables/token-table.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

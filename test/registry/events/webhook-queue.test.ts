@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { ChangeTable } from '../../../src/registry/events/change-table.ts'
+import { ChangeFeed } from '../../../src/registry/events/change-feed.ts'
 import { WebhookQueue } from '../../../src/registry/events/webhook-queue.ts'
-import type { StoredChange } from '../../../src/registry/records.ts'
+import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openSql } from '../../support/storage.ts'
 
 const url = 'https://hooks.example.com/cards'
@@ -10,7 +10,7 @@ const change = (number: number): StoredChange => ({
   ...{ number, id: `a${number}`, seq: 1, kind: 'registered', publicKind: 'registered', at: 0 },
 })
 
-let changes: ChangeTable
+let changes: ChangeFeed
 let env: Env
 let queue: WebhookQueue
 let answers: (Response | Error)[]
@@ -20,7 +20,7 @@ let logged: { event: string; 'calling_card.detail': string; 'http.response.statu
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 22) })
   const sql = openSql()
-  changes = new ChangeTable(sql)
+  changes = new ChangeFeed(sql)
   env = { WEBHOOK_URL: url, WEBHOOK_SECRET: key, ALLOWED_ORIGINS: '' } as Env
   queue = new WebhookQueue(sql, changes, env)
   answers = []

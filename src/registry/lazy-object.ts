@@ -1,0 +1,37 @@
+import { DurableObject } from 'cloudflare:workers'
+
+/** The methods of a Durable Object as other Workers call them. The runtime's own type never ends on recursive types such as Json. */
+export type RpcClient<Class> = Methods<Class, Exclude<keyof Class, keyof DurableObject>>
+
+type Methods<Code, Name extends keyof Code> = {
+  [Each in Name]: Code[Each] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Awaited<Result>>
+    : never
+}
+
+/**
+ * Creates the class of a Durable Object with the methods `names` of what `load` returns. Every start of the Worker evaluates
+ * the class, and few isolates have the object, so its code is loaded by the constructor.
+ */
+export const lazyObject = <Code extends object, Name extends keyof Code & string>(
+  load: (ctx: DurableObjectState, env: Env) => Promise<Code>,
+  names: readonly Name[],
+) => {
+  class LazyObject extends DurableObject<Env> {
+    readonly #code = load(this.ctx, this.env)
+
+    static {
+      for (const name of names)
+        Object.defineProperty(LazyObject.prototype, name, {
+          async value(this: LazyObject, ...args: unknown[]) {
+            const code = await this.#code
+            return (code[name] as (...args: unknown[]) => unknown).apply(code, args)
+          },
+        })
+    }
+  }
+  return LazyObject as new (
+    ctx: DurableObjectState,
+    env: Env,
+  ) => DurableObject<Env> & Methods<Code, Name>
+}
