@@ -28,8 +28,8 @@ export type RevisionRow = {
 }
 
 /**
- * One revision with what was registered and served, as JSON texts: the canonical card and those of the tiers, the base tier
- * first. A removal has neither, and no card is stored while a remote one has never been fetched.
+ * One revision with what was registered and served, as JSON texts: the canonical card and those of the tiers, the base
+ * tier first. A removal has neither, and no card is stored while a remote one has never been fetched.
  */
 export type StoredRevision = RevisionRow & {
   origin?: string
@@ -54,8 +54,8 @@ type Comparison = {
 export type Recompile = (document: Json) => Compiled | undefined
 
 /**
- * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce only what
- * the manifest itself changes, and not what the host or the upstream has changed meanwhile.
+ * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce
+ * only what the manifest itself changes, and not what the host or the upstream has changed meanwhile.
  */
 export const compareWithLatest = (
   compiled: Compiled | undefined,
@@ -92,8 +92,8 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | unde
 }
 
 /**
- * Adds the class of a comparison to the terms of a write. It is rejected if there is a newer revision, unless it `isLast`: a
- * busy agent must not be refused for the class. A revision that the terms expect already stays.
+ * Adds the class of a comparison to the terms of a write. It is rejected if there is a newer revision, unless it
+ * `isLast`: a busy agent must not be refused for the class. A revision that the terms expect already stays.
  */
 export const withClass = (terms: WriteTerms, { seq, changes }: Comparison, isLast: boolean): WriteTerms => ({
   ...terms,

@@ -3,7 +3,7 @@ import type { RepresentationName } from '../card/model/index.ts'
 /** One document as it is sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
 
-/** Names of an agent's documents: its representations, and the `profile` that calls are checked against, never served. */
+/** Names of an agent's documents: its representations, and the `profile` for checking calls, which is never served. */
 export type DocumentName = RepresentationName | 'profile'
 
 /** The documents of one agent by name; several names may share one document. */
@@ -19,7 +19,14 @@ export type Envelope = {
 }
 
 /** How long KV's own cache at the edge keeps a value. */
-export const KV_CACHE_SECONDS = 30
+const KV_CACHE_SECONDS = 30
+
+/** Reads the text under a key of KV, and its `seq`; an empty one marks what was given up, and is null as none is. */
+export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
+  const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
+  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)
+  return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0 }
+}
 
 /** Returns KV's key for the documents of an agent. */
 export const cardKey = (id: string): string => `card:${id}`
@@ -97,9 +104,9 @@ export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => 
 }
 
 /**
- * The health of a remote card's upstream, as the edge knows it. `checked` is when the card was last confirmed, in ms since
- * 1970; 0 for never. Successful checks are not republished, so it may be old while `failing` is unset. `failing` is the
- * status that clients get once the card has expired.
+ * The health of a remote card's upstream, as the edge knows it. `checked` is when the card was last confirmed, in ms
+ * since 1970; 0 for never. Successful checks are not republished, so it may be old while `failing` is unset. `failing`
+ * is the status that clients get once the card has expired.
  */
 export type SourceHealth = {
   checked: number

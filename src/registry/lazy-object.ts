@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 
-/** The methods of a Durable Object as other Workers call them. The runtime's own type never ends on recursive types such as Json. */
+/** The methods of a Durable Object as Workers call them. The runtime's own type never ends on recursive types. */
 export type RpcClient<Class> = Methods<Class, Exclude<keyof Class, keyof DurableObject>>
 
 type Methods<Code, Name extends keyof Code> = {
@@ -9,10 +9,7 @@ type Methods<Code, Name extends keyof Code> = {
     : never
 }
 
-/**
- * Creates the class of a Durable Object with the methods `names` of what `load` returns. Every start of the Worker evaluates
- * the class, and few isolates have the object, so its code is loaded by the constructor.
- */
+/** Creates the class of a Durable Object that loads its code: every start of the Worker evaluates the class. */
 export const lazyObject = <Code extends object, Name extends keyof Code & string>(
   load: (ctx: DurableObjectState, env: Env) => Promise<Code>,
   names: readonly Name[],

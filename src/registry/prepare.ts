@@ -26,7 +26,7 @@ export type Registration = {
   origin: string
   summary: Summary
   search: SearchFields
-  /** The canonical card as it is served, as JSON text, for the history. Absent while a remote card was never fetched. */
+  /** The canonical card as JSON text, for the history. Absent while a remote card has never been fetched. */
   card?: string
   /** Empty while a remote card has never been fetched. */
   representations: Partial<Record<RepresentationName, Representation>>
@@ -41,8 +41,8 @@ export type Registration = {
 } & WriteTerms
 
 /**
- * The signatures of this host in an agent's documents, by the digest of what each signs, and the names of the keys for which
- * it was decided how they are signed: `nameSigners` of src/signing.
+ * The signatures of this host in an agent's documents, by the digest of what each signs, and the names of the keys for
+ * which it was decided how they are signed (`nameSigners`).
  */
 export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
 
@@ -61,18 +61,19 @@ export type WriteTerms = {
 }
 
 /**
- * The state that a write expects (optimistic concurrency): the client's precondition, and what the write was computed from.
- * `seq` is the agent's newest revision, null for no agent; `checked` is that of its source record, null where it has none.
+ * The state that a write expects (optimistic concurrency): the client's precondition, and what the write was computed
+ * from. `seq` is the agent's newest revision, null for no agent; `checked` is that of its source record, null where it
+ * has none.
  */
 export type Expected = Precondition & { seq?: number | null; checked?: number | null }
 
-/** The cause of a write besides a registration: it accepts a pending card by its entity tag, or restores the revision `seq`. */
+/** The cause of a special write: it accepts a pending card by its entity tag, or restores the revision `seq`. */
 export type WriteCause = { accepted: string } | { restored: number }
 
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
 
-/** Turns a compiled `document` into the exact bytes to be served, signed where this host signs, and their entity tags. */
+/** Turns a compiled document into the bytes to be served, signed where this host signs, and their entity tags. */
 export const prepareRegistration = async (
   { id, document, compiled, signing }: { id: string; document: Json; compiled: Compiled; signing: Signing },
   terms: WriteTerms,

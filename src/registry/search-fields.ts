@@ -3,7 +3,7 @@ import * as v from 'valibot'
 const text = v.string()
 const texts = v.array(text)
 
-/** An agent in lists. `url` is its preferred endpoint; `protocol` is `mcp` where the card is made from an MCP server. */
+/** An agent in lists. `url` is its preferred endpoint; `protocol` is `mcp` for the card of an MCP server. */
 export const Summary = v.object({
   ...{ name: text, description: text, version: text, url: text, protocol: text },
   documentationUrl: v.exactOptional(text),
@@ -13,8 +13,8 @@ export const Summary = v.object({
 export type Summary = v.InferOutput<typeof Summary>
 
 /**
- * The values by which agents are found and filtered, besides names and descriptions: from the public card, each value once.
- * `capabilities` are the flags that are true and the URIs of extensions; `examples` the first few of all skills.
+ * The values by which agents are found and filtered, besides names and descriptions: from the public card, each value
+ * once. `capabilities` are the flags that are true and the URIs of extensions; `examples` the first few of all skills.
  */
 export const SearchFields = v.object({
   /** The organization; empty for none. */

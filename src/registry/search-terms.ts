@@ -51,7 +51,7 @@ export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputM
 /** The values of an agent that filters are compared with. */
 export type Terms = Record<FilterName, string[]>
 
-/** Returns the values by which filters find an agent. A value that is longer than that of a filter may be is left out. */
+/** Returns the values by which filters find an agent, except those that are longer than a filter may be. */
 export const toTerms = (fields: SearchFields): Terms => {
   const { provider, skillIds, skillNames, tags, capabilities, inputModes, outputModes, protocolVersions } = fields
   const values: Terms = {
@@ -81,14 +81,15 @@ const endsUnspaced = new RegExp(`${unspaced}\\p{M}*$`, 'u')
 /** Returns a text as it is indexed: without differences of case and width, with spaces in scripts that have none. */
 export const toIndexedText = (text: string): string => fold(text).replace(unspacedCharacter, ' $& ')
 
-/** Returns the words of a query, between spaces, punctuation and emoji. A mark alone, as an emoji may end with, is none. */
+/** Returns the words of a query, between spaces, punctuation and emoji. A mark alone, as after an emoji, is none. */
 export const splitWords = (query: string): string[] => [
   ...new Set(fold(query).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []),
 ]
 
 /**
- * Returns the FTS5 expressions for agents that have all of these words, those of `nameWords` in the name; the best matches
- * first, the last one for all: all words in the name, all anywhere, and the same for the beginnings of longer words.
+ * Returns the FTS5 expressions for agents that have all of these words, those of `nameWords` in the name; the best
+ * matches first, the last one for all: all words in the name, all anywhere, and the same for the beginnings of longer
+ * words.
  */
 export const toMatchExpressions = (words: readonly string[], nameWords: readonly string[] = []): string[] => {
   const expressions = [toPhrases, toBeginnings].flatMap(form => {

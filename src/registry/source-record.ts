@@ -71,42 +71,14 @@ export type PendingCard = {
   verification?: CardVerification
 }
 
-/** The state that a refresh of a remote card is computed from. */
-export type RefreshBase = {
-  /** The manifest as JSON text. */
-  manifest: string
-  origin: string
-  /** The agent's newest revision. */
-  seq: number
-  /** When the card is to be fetched again, in ms since 1970. */
-  due: number
-  record: SourceRecord
-}
-
 /**
- * Result of a refresh that brings no new card to serve. `unchanged`: the upstream confirmed the served card, and a pending one is
- * obsolete. `pending`: the upstream has another card, which waits for the owner.
+ * Result of a refresh that brings no new card to serve. `unchanged`: the upstream confirmed the served card, and a
+ * pending one is obsolete. `pending`: the upstream has another card, which waits for the owner.
  */
 export type RefreshWithoutCard =
   | { unchanged: true; validators?: Validators; verification?: CardVerification }
   | { failure: SourceFailure }
   | { pending: PendingCard }
-
-/** The state of a remote card as its owner sees it. Times are in ms since 1970. */
-export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> & {
-  /** When the upstream last confirmed the card; absent while none was ever fetched. */
-  checked?: number
-  /** When the card is to be fetched again. */
-  due: number
-  failing?: SourceFailure & { since: number }
-  pending?: Omit<PendingCard, 'card'>
-  /** The policy by which the card is verified. */
-  verify?: 'warn' | 'require'
-  verification?: CardVerification
-  /** The agent's newest revision. */
-  seq: number
-  publishedHealth: PublishedHealth
-}
 
 /** The health that was last published to the edge, and its `seq`: that of the newest revision, or a later one. */
 export type PublishedHealth = { seq: number; health: SourceHealth }

@@ -1,31 +1,28 @@
-/** The SQL types of columns, and the values that rows have of each. */
-type Values = {
-  'TEXT NOT NULL': string
-  TEXT: string | null
-  'INTEGER NOT NULL': number
-  'INTEGER NOT NULL DEFAULT 0': number
-  INTEGER: number | null
-  'BLOB NOT NULL': ArrayBuffer
-  'INTEGER PRIMARY KEY AUTOINCREMENT': number
+/** The types of columns in SQL. */
+const SQL_TYPES = {
+  text: 'TEXT NOT NULL',
+  'text?': 'TEXT',
+  integer: 'INTEGER NOT NULL',
+  'integer?': 'INTEGER',
+  /** Counts from 0. */
+  count: 'INTEGER NOT NULL DEFAULT 0',
+  /** A key whose numbers are never used twice. */
+  counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  blob: 'BLOB NOT NULL',
 }
 
-/** The type of a column with text. */
-export const text = 'TEXT NOT NULL'
-/** The type of a column with text or NULL. */
-export const textOrNull = 'TEXT'
-/** The type of a column with a whole number. */
-export const integer = 'INTEGER NOT NULL'
-/** The type of a column with a whole number or NULL. */
-export const integerOrNull = 'INTEGER'
-/** The type of a column that counts from 0. */
-export const count = 'INTEGER NOT NULL DEFAULT 0'
-/** The type of a column with bytes. */
-export const blob = 'BLOB NOT NULL'
-/** The type of a key whose numbers are never used twice. */
-export const counter = 'INTEGER PRIMARY KEY AUTOINCREMENT'
+/** The type of a column; with a question mark, of one that may be NULL. */
+export type ColumnType = keyof typeof SQL_TYPES
+
+/** The value of a column in a row. */
+type ColumnValue<Type> = Type extends 'text' | 'text?'
+  ? string | (Type extends 'text?' ? null : never)
+  : Type extends 'blob'
+    ? ArrayBuffer
+    : number | (Type extends 'integer?' ? null : never)
 
 /** A table: its columns, what else is defined of it, and the SQL after the names of its indexes. */
-export type Table<Columns = Readonly<Record<string, keyof Values>>> = {
+export type Table<Columns = Readonly<Record<string, ColumnType>>> = {
   name: string
   columns: Columns
   definitions: string
@@ -34,14 +31,12 @@ export type Table<Columns = Readonly<Record<string, keyof Values>>> = {
 
 /** A row as a query selects it. */
 export type Row<Source extends Table> = {
-  [Column in keyof Source['columns']]: Source['columns'][Column] extends keyof Values
-    ? Values[Source['columns'][Column]]
-    : never
+  [Column in keyof Source['columns']]: ColumnValue<Source['columns'][Column]>
 }
 
 /**
- * Result of a write. `staleKeys` changed and stay in the outbox until they are published; `publishKeys`, by default the same,
- * are published now, which also repairs earlier failures.
+ * Result of a write. `staleKeys` changed, and stay in the outbox until they are published; `publishKeys`, by default
+ * the same, are published now, which also repairs earlier failures.
  */
 export type WriteResult<Value, Failure> =
   | { error: Failure }
@@ -57,7 +52,7 @@ export const defineTable = <const Columns extends Table['columns']>(
 
 /** Creates a table and its indexes if they do not exist. `prefix` is put before the name of the table only. */
 export const createTable = (sql: SqlStorage, { name, columns, definitions, indexes }: Table, prefix = ''): void => {
-  const parts = Object.entries(columns).map(([column, type]) => `${column} ${type}`)
+  const parts = Object.entries(columns).map(([column, type]) => `${column} ${SQL_TYPES[type]}`)
   if (definitions !== '') parts.push(definitions)
   sql.exec(`CREATE TABLE IF NOT EXISTS ${prefix}${name} (${parts.join(', ')})`)
   for (const [index, rest] of Object.entries(indexes))

@@ -52,7 +52,7 @@ export const fetchSource = (
   return fetchUpstreamCard(source, { validators, pinned: findPinnedKeys(known, source), ownOrigins }, env)
 }
 
-/** Makes the card of an agent from what its MCP server reports. A server that cannot be used is `not-ready`, as in SuperX. */
+/** Makes the card of an agent from the report of its MCP server. A server that fails is `not-ready`, as in SuperX. */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {
   const fetch = createUpstreamFetch(source, env)
   if ('misconfigured' in fetch)
@@ -92,15 +92,8 @@ export const describeBlocked = (address: string, env: CallerEnv): string | undef
   return `is not an address that this host calls: it calls public host names over https. ${advice}`
 }
 
-/** The facts that are known when a card is fetched. */
-type KnownCard = {
-  /** The validators of the card that was fetched last. */
-  validators?: Validators | undefined
-  /** The thumbprints of the keys that may sign the card, once its first one was fetched. */
-  pinned?: readonly string[] | undefined
-  /** The origins of this host besides `PUBLIC_URL`: fetching its own card would never end. */
-  ownOrigins?: readonly string[]
-}
+/** The validators of the last card, the keys that are pinned, and the origins of this host besides `PUBLIC_URL`. */
+type KnownCard = { validators?: Validators | undefined; pinned?: string[] | undefined; ownOrigins?: readonly string[] }
 
 /** Fetches the card that an agent publishes, and verifies it if its source demands that. Never rejects. */
 export const fetchUpstreamCard = async (
@@ -112,6 +105,7 @@ export const fetchUpstreamCard = async (
   if ('misconfigured' in client)
     return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
   const isOwn = originMatcher([...ownOrigins, env.PUBLIC_URL])
+  // The fetch of its own card would never end.
   if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
   const response = await fetchText(source.url, {
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.

@@ -36,10 +36,7 @@ export type Reconciled = { record: SourceRecord; compiled: Compiled | undefined 
 
 type Reconciliation = Reconciled | { errors: CardError[] }
 
-/**
- * Merges the result of a fetch into the stored record. The previous card stays while the fetched one cannot be used.
- * Returns only errors of the manifest itself.
- */
+/** Merges a fetched card into the stored record, which stays if it is unusable. Returns only errors of the manifest. */
 export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promise<Reconciliation> => {
   const { source, by, isAccepted = false } = agent
   const previous = previousRecord(agent)
@@ -117,7 +114,7 @@ const servedTexts = ({ card, documents, extended }: Compiled): string[] =>
     Object.values(each).map(document => JSON.stringify(document)),
   )
 
-/** Returns the stored card of the same source. Omits the failure and the pending card, which each fetch decides again. */
+/** Returns the stored card of the same source, without the failure and the pending card: each fetch decides these. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   if (!known || !isSameSource(known.source, source) || known.card === undefined) return { source, by }
   const { card, validators, verification, checked } = known

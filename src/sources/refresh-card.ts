@@ -8,20 +8,18 @@ import {
   compareWithLatest,
   type Expected,
   type PendingCard,
-  type RefreshBase,
   type RefreshWithoutCard,
   type Registration,
   type SourceFailure,
-  type SourceState,
 } from '../registry/index.ts'
-import { getRegistry, type Registered } from '../registry/store/index.ts'
+import { getRegistry, type RefreshBase, type Registered, type SourceState } from '../registry/store/index.ts'
 import { nextRefreshAt } from '../registry/tables/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { type FetchResult, fetchSource } from './fetch.ts'
 import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
 import { evaluateCard } from './verification.ts'
 
-/** How often a refresh starts over because the agent changed meanwhile. */
+/** Attempts of a refresh whose agent is changed concurrently. */
 const MAX_ATTEMPTS = 3
 
 /** Options of a refresh. */
@@ -59,10 +57,7 @@ export type RefreshReport = {
   written?: { registration: Registration; registered: Registered }
 }
 
-/**
- * The object that refreshes the remote card of one agent, one refresh at a time. Stores only the id of the agent, the alarm
- * and how many attempts have not ended; the Registry stores the rest.
- */
+/** Refreshes the remote card of one agent, once at a time. Stores its id, the alarm and the unfinished attempts. */
 export class RefreshQueue {
   readonly #ctx: DurableObjectState
   readonly #env: Env
@@ -89,8 +84,8 @@ export class RefreshQueue {
   }
 
   /**
-   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A forced
-   * refresh is only shared until it begins: the upstream may have changed since.
+   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A
+   * forced refresh is only shared until it begins: the upstream may have changed since.
    */
   async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
     if (options.accept) return this.#enqueue(id, options)
@@ -145,10 +140,7 @@ export class RefreshQueue {
   }
 }
 
-/**
- * Fetches an agent's remote card and registers it. The Registry rejects the write if the agent changed meanwhile;
- * then the refresh starts over.
- */
+/** Fetches an agent's remote card and registers it. Starts over if the agent was changed concurrently. */
 const refreshRemoteCard = async (
   id: string,
   options: RefreshOptions,
@@ -183,13 +175,9 @@ const refreshFrom = async (
     return registerFetched(accepted, { base, id, actor, accepted: accept.etag }, env)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
-  const fetched = await fetchSource(
-    source,
-    { id, known: base.record, isConditional: true, ownOrigins: [base.origin] },
-    env,
-  )
-  if ('failure' in fetched) return recordResult({ failure: fetched.failure }, base, id, env)
-  if ('unchanged' in fetched) return recordResult({ unchanged: true }, base, id, env)
+  const context = { id, known: base.record, isConditional: true, ownOrigins: [base.origin] }
+  const fetched = await fetchSource(source, context, env)
+  if ('failure' in fetched || 'unchanged' in fetched) return recordResult(fetched, base, id, env)
   // The same card may have new validators, which the next request sends.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json)) {
     const { verification, violations } = evaluateCard(fetched, base.record)
@@ -225,26 +213,19 @@ const registerFetched = async (
   const registry = getRegistry(env)
   const latest = await registry.latestRevision(id)
   const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
-  const signed = { manifest: read.manifest, origin: base.origin }
-  const registration = await prepareRemote(
-    agent,
-    reconciled,
-    await createSigning(signed, latest?.signatures ?? {}, env),
-    {
-      ...{ actor, expected: expectedOf(base) },
-      ...(accepted !== undefined && { cause: { accepted } }),
-      ...(changes && { changeClass: changes.class }),
-    },
-  )
+  const signing = await createSigning({ ...agent, origin: base.origin }, latest?.signatures ?? {}, env)
+  const registration = await prepareRemote(agent, reconciled, signing, {
+    ...{ actor, expected: expectedOf(base) },
+    ...(accepted !== undefined && { cause: { accepted } }),
+    ...(changes && { changeClass: changes.class }),
+  })
   const registered = await registry.register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const { seq, published } = registered
   const versionNotes = finding ? [{ pointer: '/version', message: finding.message }] : []
   const allNotes = [...notes, ...versionNotes, ...(reconciled.compiled?.report.signatures ?? [])]
-  return {
-    result: { outcome: 'refreshed', seq, published, drift, notes: allNotes },
-    written: { registration, registered },
-  }
+  const result = { outcome: 'refreshed', seq, published, drift, notes: allNotes } as const
+  return { result, written: { registration, registered } }
 }
 
 const recordResult = async (

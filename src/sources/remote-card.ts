@@ -1,5 +1,5 @@
 import { log } from '../http/start.ts'
-import { ClockCache } from '../registry/edge/start.ts'
+import { ClockCache, cacheHealth } from '../registry/edge/start.ts'
 import { lazyObject, type RpcClient, type SourceHealth } from '../registry/start.ts'
 import type { RefreshOptions, RefreshReport } from './refresh-card.ts'
 
@@ -22,17 +22,15 @@ export const requestRefresh = async (id: string, options: RefreshOptions, env: E
   const object = env.REMOTE_CARDS.getByName(id) as unknown as RpcClient<RemoteCard>
   const report = await object.refresh(id, options)
   const { written, state } = report
-  // Loaded on first use, because most isolates serve no card that is due.
-  const { cacheRegistered, cacheSourceState } = await import('../registry/edge/write-through.ts')
-  if (written) cacheRegistered(written.registration, written.registered)
-  else if (state) cacheSourceState(id, state)
+  if (written) {
+    // Loaded on first use, because most isolates serve no card that is due.
+    const { cacheRegistered } = await import('../registry/edge/write-through.ts')
+    cacheRegistered(written.registration, written.registered)
+  } else if (state) cacheHealth(id, state.seq, state.publishedHealth)
   return report
 }
 
-/**
- * Requests a refresh of a card that is older than its `ttl`, in the background. Usually the object's own alarm has
- * refreshed it before; the object decides whether the card is due.
- */
+/** Requests a refresh of a card that is older than its `ttl`, in the background. The object decides if it is due. */
 export const revalidate = (
   id: string,
   { checked, ttl }: Pick<SourceHealth, 'checked' | 'ttl'>,

@@ -37,10 +37,7 @@ type VerificationContext = {
   fetchJson: FetchJson
 }
 
-/**
- * Verifies a card exactly as it was received. Where verification is required, returns only what a signature covers. Keys
- * that cannot be read are a failure of the source, which may pass.
- */
+/** Verifies a card as it was received. Where that is required, returns only what a signature covers. */
 export const verifyFetched = async (
   card: JsonObject,
   { source, demanded, pinned, fetchJson }: VerificationContext,
@@ -95,7 +92,7 @@ const findBest = (
   return byRule.find(({ key }) => pinned?.includes(key.thumbprint)) ?? byRule[0]
 }
 
-/** Lists the trusted keys. With `first-use`, only the origin of the card publishes them: a `jku` alone proves nothing. */
+/** Lists the trusted keys. With `first-use`, only the origin of the card has them: a `jku` alone proves nothing. */
 const listKeySources = (
   keys: NonNullable<Source['verification']>['keys'],
   card: JsonObject,
@@ -139,10 +136,7 @@ export const isSameSource = (known: Source | undefined, source: Source): boolean
   (source.verification === undefined ||
     jsonEquals(known.verification as JsonObject | undefined, source.verification as unknown as JsonObject))
 
-/**
- * Evaluates what the signatures of a fetched card have shown, and the card before it. `violations` are the reasons not to
- * serve it. A card that an owner has accepted stays accepted.
- */
+/** Evaluates the signatures of a fetched card, and the card before it. `violations` are the reasons not to serve it. */
 export const evaluateCard = (
   { card, verification }: { card: JsonObject; verification?: CardVerification | undefined },
   before: Pick<SourceRecord, 'card' | 'verification'>,
@@ -169,7 +163,7 @@ export const evaluateCard = (
 
 const isVersion = (value: Json | undefined): value is string => typeof value === 'string' && validate(value)
 
-/** Returns the verification of a card that an owner has accepted: its key is trusted from now on, or the card as it is. */
+/** Returns the verification of a card that an owner has accepted: its key is trusted then, or the card as it is. */
 export const acceptVerification = (verification: CardVerification): CardVerification => {
   if (!verification.verified) return { ...verification, accepted: true }
   const { pinned, key } = verification
@@ -177,9 +171,9 @@ export const acceptVerification = (verification: CardVerification): CardVerifica
 }
 
 /**
- * Returns the part of a card that a valid signature covers, which is a card again, with notes on the rest: others could have
- * changed that. Security requirements beyond it are kept where they only restrict who may call, since the rule `proto`
- * leaves out those without scopes.
+ * Returns the part of a card that a valid signature covers, which is a card again, with notes on the rest: others could
+ * have changed that. Security requirements beyond it are kept where they only restrict who may call, since the rule
+ * `proto` leaves out those without scopes.
  */
 export const readCovered = (card: JsonObject, rule: PayloadRule): { card: JsonObject; notes: Note[] } => {
   const { signatures } = card

@@ -18,7 +18,7 @@ export const AUDITED = [
 /** The event that an entry records. */
 export type Audited = (typeof AUDITED)[number]
 
-/** An event, before it has a place in the chain. `seq` is the revision of the agent that it made. Never has a secret. */
+/** An event, before it has a place in the chain, without secrets. `seq` is the revision of the agent that it made. */
 export type AuditEvent = {
   /** `admin`, the id of a token, `host`, or `anonymous` for a caller without a valid token. */
   actor: string
@@ -28,10 +28,7 @@ export type AuditEvent = {
   details?: JsonObject
 }
 
-/**
- * An entry of the audit. Entries are numbered from 1 without a gap, and no `time`, in ISO 8601, is before the one of the
- * entry before. `previous` is the hash of that entry.
- */
+/** An entry of the audit. Numbers have no gap, `time` never decreases, and `previous` is the hash of the last entry. */
 export type AuditEntry = AuditEvent & { number: number; time: string; previous: string; hash: string }
 
 /** The `previous` of the first entry. */
@@ -52,10 +49,7 @@ const hashEntry = (entry: JsonObject): string => {
   return sha256(canonicalJson(hashed))
 }
 
-/**
- * Returns why an entry does not follow the one before it; undefined if it does. `before` is undefined for the first entry.
- * The entries are as a host sent them.
- */
+/** Returns why an entry does not follow the one `before` it, undefined for the first; undefined if it does. */
 export const findChainBreak = (entry: JsonObject, before: JsonObject | undefined): string | undefined => {
   const number = typeof before?.number === 'number' ? before.number : 0
   if (entry.number !== number + 1) return `its number does not follow ${number}`

@@ -1,12 +1,12 @@
 import { canonicalJson } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
-import { defineTable, integer, type Row, selectColumn, selectFirst, selectValue, storeRow, text } from '../sql.ts'
-import { type AuditEntry, type AuditEvent, type Audited, NO_ENTRY_HASH, sealEntry } from './chain.ts'
+import { defineTable, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { type AuditEntry, type AuditEvent, NO_ENTRY_HASH, sealEntry } from './chain.ts'
 
 /** The entries of the audit. The columns to filter by are computed, not stored. */
 export const audit = defineTable(
   'audit',
-  { number: integer, entry: text },
+  { number: 'integer', entry: 'text' },
   `time TEXT AS (json_extract(entry, '$.time')), actor TEXT AS (json_extract(entry, '$.actor')),
     agent TEXT AS (json_extract(entry, '$.agent')), what TEXT AS (json_extract(entry, '$.what')), PRIMARY KEY (number)`,
   {
@@ -19,17 +19,14 @@ export const audit = defineTable(
 /** The refused writes of an actor in one hour, counted from 1970. */
 export const refusals = defineTable(
   'refusals',
-  { actor: text, hour: integer, recorded: integer, omitted: integer },
+  { actor: 'text', hour: 'integer', recorded: 'integer', omitted: 'integer' },
   'PRIMARY KEY (actor)',
 )
 
-/** A page of the audit, newest first: entries before the number `before`, at most `limit`. Times are in ms since 1970. */
-export type AuditQuery = {
+/** A page of the audit, newest first: at most `limit` entries before a number. Times are in ms since 1970. */
+export type AuditQuery = Partial<Pick<AuditEvent, 'agent' | 'actor' | 'what'>> & {
   before: number
   limit: number
-  agent?: string
-  actor?: string
-  what?: Audited
   since?: number
   until?: number
 }
@@ -40,10 +37,7 @@ export type Refusal = { actor: string; agent?: string; code: string; status: num
 /** The newest entry of the audit, by which all others are fixed. */
 export type AuditHead = Pick<AuditEntry, 'number' | 'time' | 'hash'>
 
-/**
- * Appends an entry to the audit, in the transaction of what it records. The object runs one transaction at a time, so no two
- * entries have the same predecessor.
- */
+/** Appends an entry in the transaction of what it records: no two entries have the same predecessor. */
 export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now()): AuditEntry => {
   const head = selectHead(sql)
   // The clock may be set back.
@@ -95,9 +89,8 @@ export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] 
 }
 
 /**
- * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are counted only, and the next one that
- * is recorded has their number: callers without a token, who are one actor, cannot fill the audit. The object commits all of
- * it at once, because nothing here is awaited.
+ * Records a refused write. An actor's refusals beyond `MAX_RECORDED_REFUSALS` an hour are only counted, for the next
+ * one that is recorded: callers without a token, who are one actor, cannot fill the audit.
  */
 export const recordRefusal = (sql: SqlStorage, refusal: Refusal, now = Date.now()): void => {
   const { actor, agent, code, status } = refusal

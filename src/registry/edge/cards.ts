@@ -11,7 +11,7 @@ import {
 import type { PublishedHealth } from '../source-record.ts'
 import { KvCache } from './kv-cache.ts'
 
-/** A document as this isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is set for a remote card. */
+/** A document as an isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is set for a remote card. */
 export type CachedDocument = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; source?: SourceHealth }
 
 /** An agent whose remote card has never been fetched. */
@@ -77,7 +77,7 @@ export const cacheEnvelope = (id: string, envelope: Envelope): void => {
 }
 
 /**
- * Makes the health of a remote card's upstream visible in this isolate at once, on the cached documents of revision `revision`.
+ * Makes the health of an upstream visible in this isolate at once, on the cached documents of revision `revision`.
  * Older documents stay as they are: a newer `seq` would mark them as current.
  */
 export const cacheHealth = (id: string, revision: number, { seq, health }: PublishedHealth): void => {
@@ -114,7 +114,7 @@ export const cacheExtended = (id: string, tier: string, envelope: Envelope): voi
     })
 }
 
-/** Returns what calls of an agent are checked against, internal agents included; null for no agent. A promise only if not cached. */
+/** Returns the call profile of an agent, internal ones included; null for no agent. A promise only if not cached. */
 export const readProfile = (
   id: string,
   env: Env,

@@ -3,11 +3,11 @@ import type { WebhookHealth } from '../events/index.ts'
 import { getRegistry, type RegistryHealth } from '../store/index.ts'
 import { KvCache } from './kv-cache.ts'
 
-/** How long the Registry has to respond. Monitors wait 10 seconds, as a rule. */
+/** The time that the Registry has to respond. Monitors wait 10 seconds, as a rule. */
 const TIMEOUT_MS = 4_000
 
 /** The state of the Registry and of the webhook, which is null without one. */
-export type HostHealth = RegistryHealth & { webhook: WebhookHealth | null }
+type HostHealth = RegistryHealth & { webhook: WebhookHealth | null }
 
 /** Keeps the last result in memory, so that nobody can load the Registry by asking often. It has one entry. */
 const results = new KvCache<HostHealth | 'unreachable'>(1, () => 1)
@@ -23,10 +23,7 @@ type Bindings = { secret?: string; service?: string }[]
 /** Keeps the last list of names for as long. It has one entry. */
 const bindings = new KvCache<Bindings>(1, () => 1)
 
-/**
- * Returns the secrets and service bindings that manifests name, at most half a minute old; none while that is unknown.
- * Never rejects.
- */
+/** Returns the secrets and bindings that manifests name, at most half a minute old; none if unknown. Never rejects. */
 export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> => {
   const read = async () => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 })
   return bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []
@@ -57,10 +54,8 @@ const loadWebhook = async (env: Env): Promise<WebhookHealth | null> => {
   try {
     return await env.EVENTS.getByName('default').health()
   } catch (error) {
-    log('error', 'webhook-failed', {
-      'calling_card.detail': 'its state is unknown',
-      'exception.message': String(error),
-    })
+    const detail = { 'calling_card.detail': 'its state is unknown', 'exception.message': String(error) }
+    log('error', 'webhook-failed', detail)
     return { pending: null, failingSince: null }
   }
 }

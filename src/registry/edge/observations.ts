@@ -34,10 +34,7 @@ type Sample = {
 
 const samples = new Map<string, Sample>()
 
-/**
- * Counts a call that an agent was sent, in memory. The Registry gets the counts in the background, about once a minute. They are a
- * sample: what is not sent when the isolate ends is lost.
- */
+/** Counts a call in memory, for the Registry about once a minute. Counts of an isolate that ends are lost. */
 export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void => {
   // The clock of the runtime is slow, so it is read once.
   const now = Date.now()

@@ -1,5 +1,6 @@
 export {
   type CachedDocument,
+  cacheHealth,
   getCachedDocument,
   isRemote,
   lookUpProfile,

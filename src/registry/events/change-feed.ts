@@ -1,11 +1,11 @@
 import { matchesGlob } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { createTable, defineTable, exists, integer, selectColumn, selectValue, storeRow, text } from '../sql.ts'
+import { createTable, defineTable, exists, selectColumn, selectValue, storeRow } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
 
 const changeTable = defineTable(
   'changes',
-  { number: integer, id: text, is_public: integer, record: text },
+  { number: 'integer', id: 'text', is_public: 'integer', record: 'text' },
   'PRIMARY KEY (number)',
   { changes_by_agent: '(id, number)' },
 )
@@ -60,8 +60,8 @@ export class ChangeFeed {
 type ChangeEvent = Pick<StoredChange, 'id' | 'seq' | 'at' | 'class'> & { event: StoredChange['kind'] }
 
 /**
- * Returns a change as a reader of the agents in `covered` sees it; undefined for none. All others see the public agents only:
- * for them an agent that becomes internal is removed, and one that becomes public is registered.
+ * Returns a change as a reader of the agents in `covered` sees it; undefined for none. All others see the public agents
+ * only: for them an agent that becomes internal is removed, and one that becomes public is registered.
  */
 const toVisibleEvent = (change: StoredChange, covered: readonly string[]): ChangeEvent | undefined => {
   const { id, seq, at, kind, publicKind, class: changeClass } = change
@@ -78,10 +78,7 @@ export const toEventData = ({ id, seq, at, class: changeClass }: ChangeEvent) =>
   time: new Date(at).toISOString(),
 })
 
-/**
- * Writes a page of changes for readers of the agents in `covered`, as one message: a line with `last`, the change up to which
- * the page is complete, then server-sent events, whose `id` is the number of the change.
- */
+/** Writes a page of changes as one message: the number up to which it is complete, then server-sent events. */
 export const writePage = (last: number, changes: readonly StoredChange[], covered: readonly string[]): string => {
   const events = changes.map(change => {
     const event = toVisibleEvent(change, covered)

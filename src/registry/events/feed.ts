@@ -16,21 +16,22 @@ export type Refusal =
 /** One end of a WebSocket. */
 export type Socket = NonNullable<Response['webSocket']>
 
-/** The message by which the other end checks that a socket is open. The runtime responds, so the object still hibernates. */
+/** The message by which the other end checks that a socket is open. The runtime responds: the object hibernates. */
 export const PING = 'ping'
 export const PONG = 'pong'
 
 /**
- * The state of a socket while the object hibernates. `view` is the agent whose changes the stream has, empty for all, and
- * globs of the agents that its reader may read, separated by spaces: streams with the same view are sent the same pages. A
- * stream that is not waiting is behind, or has not requested the next page yet.
+ * The state of a socket while the object hibernates. `view` is the agent whose changes the stream has, empty for all,
+ * and globs of the agents that its reader may read, separated by spaces: streams with the same view are sent the same
+ * pages. A stream that is not waiting is behind, or has not requested the next page yet.
  */
 type SocketState = { view: string; isWaiting: boolean }
 
 /**
  * The changes of the Registry, as they are sent to event streams and to the webhook. Each stream has a WebSocket, which
- * hibernates: an object with open streams and no changes uses neither memory nor time. A stream is sent one page, and the
- * next one on request: one that nobody reads costs nothing. New changes are sent at once, missed ones a page at a time.
+ * hibernates: an object with open streams and no changes uses neither memory nor time. A stream is sent one page, and
+ * the next one on request: one that nobody reads costs nothing. New changes are sent at once, missed ones a page at a
+ * time.
  */
 export class EventFeed {
   readonly #ctx: DurableObjectState
@@ -56,10 +57,7 @@ export class EventFeed {
     }
   }
 
-  /**
-   * Stores changes that the Registry has committed, and sends them on; to the webhook only those after `imported`. Returns
-   * the number of the newest that is stored.
-   */
+  /** Stores and sends changes; to the webhook only those after `imported`. Returns the number of the newest one. */
   async append(changes: readonly StoredChange[], imported = 0): Promise<number> {
     const isDelivering = this.#webhook.prepare(imported)
     const added = this.#changes.append(changes)
@@ -143,10 +141,7 @@ export class EventFeed {
     }
   }
 
-  /**
-   * Sends one page to each stream that is behind, in turn. New changes, and what else the object has to do, come
-   * between two pages. A stream that fails is closed, so that its client resumes, and all others go on.
-   */
+  /** Sends one page to each stream that is behind, in turn, and lets other work run. A stream that fails is closed. */
   async #replay(): Promise<void> {
     this.#isReplaying = true
     for (const [socket, after] of this.#behind) {

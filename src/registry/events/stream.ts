@@ -13,9 +13,9 @@ type StreamOptions = {
 const encoder = new TextEncoder()
 
 /**
- * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested when the
- * last one is written. Everything is freed when either end closes, when the reader takes nothing for `MAX_UNREAD_SECONDS`,
- * and after `EVENT_STREAM_SECONDS`.
+ * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested
+ * when the last one is written. Everything is freed when either end closes, when the reader takes nothing for
+ * `MAX_UNREAD_SECONDS`, and after `EVENT_STREAM_SECONDS`.
  */
 export const openEventStream = (socket: Socket, options: StreamOptions): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()

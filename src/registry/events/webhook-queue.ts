@@ -1,16 +1,6 @@
 import { log, safeFetch } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
-import {
-  count,
-  createTable,
-  defineTable,
-  integer,
-  integerOrNull,
-  type Row,
-  selectFirst,
-  storeRow,
-  text,
-} from '../sql.ts'
+import { createTable, defineTable, type Row, selectFirst, storeRow } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
 import { type ChangeFeed, toEventData } from './change-feed.ts'
 
@@ -18,32 +8,29 @@ import { type ChangeFeed, toEventData } from './change-feed.ts'
 const DELIVERIES_PER_ALARM = 20
 
 /**
- * The only row of the queue. `feed` names it in the ids of messages, `delivered` is the last change that was delivered or
- * given up, `attempts` counts the failures since the last delivery, and `first_failure` is that of the change after it.
+ * The only row of the queue. `feed` names it in the ids of messages, `delivered` is the last change that was delivered
+ * or given up, `attempts` counts the failures since the last delivery, and `first_failure` is that of the change after
+ * it.
  */
 const webhook = defineTable(
   'webhook',
   {
-    ...{ url: text, feed: text, delivered: integer, attempts: count },
-    ...{ failing_since: integerOrNull, first_failure: integerOrNull },
+    ...{ url: 'text', feed: 'text', delivered: 'integer', attempts: 'count' },
+    ...{ failing_since: 'integer?', first_failure: 'integer?' },
   },
   '',
 )
 
+const WITHOUT_FAILURE = 'attempts = 0, failing_since = NULL, first_failure = NULL'
+
 type WebhookRow = Row<typeof webhook>
 
-/**
- * The state of the webhook: how many changes wait for it, null if that is unknown; and since when its receiver fails, in ms
- * since 1970, null if it does not.
- */
+/** The changes that wait for the webhook, null if unknown, and since when its receiver fails, in ms since 1970. */
 export type WebhookHealth = { pending: number | null; failingSince: number | null }
 
 type Failure = { reason: string; status?: number; retryAfter?: string | null }
 
-/**
- * Delivers every change to `WEBHOOK_URL`, in order and at least once. The queue is the table of changes, which is bounded,
- * from the first change that is stored while `WEBHOOK_URL` is set.
- */
+/** Delivers the changes that are stored while `WEBHOOK_URL` is set, in order and at least once. */
 export class WebhookQueue {
   readonly #sql: SqlStorage
   readonly #changes: ChangeFeed
@@ -57,8 +44,8 @@ export class WebhookQueue {
   }
 
   /**
-   * Adapts the queue to `WEBHOOK_URL`, before new changes are stored; a new queue has none up to `imported`, which another
-   * host has delivered. Returns whether a delivery may begin when they are.
+   * Adapts the queue to `WEBHOOK_URL`, before new changes are stored; a new queue has none up to `imported`, which
+   * another host has delivered. Returns whether a delivery may begin when they are.
    */
   prepare(imported = 0): boolean {
     const url = this.#env.WEBHOOK_URL
@@ -67,14 +54,9 @@ export class WebhookQueue {
       if (row) this.#sql.exec('DELETE FROM webhook')
       return false
     }
-    if (!row)
-      storeRow(this.#sql, webhook, {
-        url,
-        feed: crypto.randomUUID().slice(0, 8),
-        delivered: Math.max(imported, this.#changes.newest()),
-      })
-    else if (row.url !== url)
-      this.#sql.exec('UPDATE webhook SET url = ?, attempts = 0, failing_since = NULL, first_failure = NULL', url)
+    const delivered = Math.max(imported, this.#changes.newest())
+    if (!row) storeRow(this.#sql, webhook, { url, feed: crypto.randomUUID().slice(0, 8), delivered })
+    else if (row.url !== url) this.#sql.exec(`UPDATE webhook SET url = ?, ${WITHOUT_FAILURE}`, url)
     else return row.attempts === 0
     return true
   }
@@ -91,10 +73,7 @@ export class WebhookQueue {
       if (!change) return undefined
       const failure = await this.#attempt(change, row)
       if (failure) return this.#recordFailure(change, row, failure)
-      this.#sql.exec(
-        'UPDATE webhook SET delivered = ?, attempts = 0, failing_since = NULL, first_failure = NULL',
-        change.number,
-      )
+      this.#sql.exec(`UPDATE webhook SET delivered = ?, ${WITHOUT_FAILURE}`, change.number)
     }
     return 0
   }
@@ -167,8 +146,8 @@ const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 
 /**
- * Reads the keys in `WEBHOOK_SECRET`, each `whsec_` and 24 to 64 bytes in base64. While a key is replaced there are two, and
- * each signs. Returns undefined if the secret is missing or has an invalid key.
+ * Reads the keys in `WEBHOOK_SECRET`, each `whsec_` and 24 to 64 bytes in base64. While a key is replaced there are
+ * two, and each signs. Returns undefined if the secret is missing or has an invalid key.
  */
 export const readWebhookKeys = (secret = ''): Uint8Array<ArrayBuffer>[] | undefined => {
   const keys = secret.split(/\s+/).filter(Boolean).map(readKey)
@@ -185,7 +164,7 @@ const readKey = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 /** A message of Standard Webhooks before it is signed. */
 export type WebhookMessage = { id: string; body: string }
 
-/** Writes a change as a message, whose id stays the same in each attempt. `feed` distinguishes this host from others. */
+/** Writes a change as a message, with the same id in each attempt. `feed` distinguishes this host from others. */
 export const toWebhookMessage = (change: StoredChange, feed: string): WebhookMessage => {
   const { kind, publicKind, number, ...rest } = change
   const isPublic = publicKind === 'registered' || publicKind === 'changed'

@@ -21,9 +21,9 @@ const PAGE_LENGTH = 512 * 1024
 type Row = Record<string, SqlStorageValue>
 
 /**
- * Returns the first page of an export, or the one at a cursor. Pages are read one by one, so that neither side needs more
- * memory than for one page. Writes go on meanwhile: what they change is exported again, until the page that also has all
- * tokens. The export is the state of the host at that page.
+ * Returns the first page of an export, or the one at a cursor. Pages are read one by one, so that neither side needs
+ * more memory than for one page. Writes go on meanwhile: what they change is exported again, until the page that also
+ * has all tokens. The export is the state of the host at that page.
  */
 export const exportPage = (sql: SqlStorage, cursor: ExportCursor | undefined): ExportPage => {
   const page = new Page()
@@ -126,7 +126,7 @@ const addRevision = (sql: SqlStorage, row: Row, page: Page): void => {
     addRow(page, 'revision_cards', card)
 }
 
-/** Adds the current state of an agent in place of what was exported of it before; nothing but that for a removed agent. */
+/** Adds the current state of an agent, which may have none, in place of what was exported of it before. */
 const addState = (sql: SqlStorage, id: string, page: Page): void => {
   page.add({ replace: id })
   for (const table of ['agents', ...STATE_TABLE_NAMES])

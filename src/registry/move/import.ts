@@ -29,7 +29,7 @@ export type ImportRejection =
 /** The numbers of what an import has brought. */
 export type Imported = { outcome: 'imported'; agents: number; revisions: number; tokens: number }
 
-/** A step of an import: its begin, in place of any other import, its lines, and its end. `digest` is the SHA-256 of the file. */
+/** A step of an import. The first one ends any other import. `digest` is the SHA-256 of the file. */
 export type ImportStep =
   | { step: 'begin'; withTokens: boolean }
   | { step: 'stage'; session: string; lines: string }
@@ -55,10 +55,7 @@ class Rejected extends Error {
 
 const invalid = (message: string): Rejected => new Rejected({ outcome: 'invalid', message })
 
-/**
- * The lines of an export, staged in tables of their own until all are there and fit together. Then these take the
- * places of the tables of the Registry, which must be empty.
- */
+/** The lines of an export, staged until all are there and fit together. Then they replace the empty tables. */
 export class Staging {
   readonly #sql: SqlStorage
   readonly #withTokens: boolean
@@ -189,9 +186,7 @@ export class Staging {
   }
 }
 
-/**
- * Checks that nothing was ever registered and no token issued. Refused writes and an import of nothing do not count.
- */
+/** Checks that nothing was registered and no token issued. Refused writes and an import of nothing do not count. */
 const isEmpty = (sql: SqlStorage): boolean =>
   !exists(sql, 'revisions') &&
   !exists(sql, 'tokens') &&

@@ -21,6 +21,7 @@ import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { AUDITED, sha256 } from '../audit/index.ts'
 import { SearchFields, Summary } from '../search-fields.ts'
 import { SourceFailure, Validators } from '../source-record.ts'
+import type { Table } from '../sql.ts'
 import { EXPORTED, type ExportedTable } from '../tables/index.ts'
 import { TokenRecord } from '../token-record.ts'
 import { parseLine } from './format.ts'
@@ -91,10 +92,8 @@ const OWN_FORMATS: Readonly<Record<string, v.GenericSchema>> = {
   'tokens.id': TokenRecord.entries.id,
 }
 
-type ParsedRow = Record<string, unknown>
-
 /** The rules for several columns of a row, whose JSON is parsed. */
-const CHECKS: Partial<Record<ExportedTable, v.CheckAction<ParsedRow, string>>> = {
+const CHECKS: Partial<Record<string, v.CheckAction<Record<string, unknown>, string>>> = {
   revisions: v.check(({ made_by, manifest, origin }) => {
     const isRemoval = made_by === 'removal'
     return (manifest === null) === isRemoval && (origin === null) === isRemoval
@@ -109,13 +108,13 @@ const CHECKS: Partial<Record<ExportedTable, v.CheckAction<ParsedRow, string>>> =
   ),
 }
 
-const schemaOf = (table: ExportedTable): v.GenericSchema => {
-  const entries = Object.entries(EXPORTED[table].columns).map(([column, type]) => {
+const schemaOf = ({ name, columns }: Table): v.GenericSchema => {
+  const entries = Object.entries(columns).map(([column, type]) => {
     const format: v.GenericSchema = FORMATS[column as Column]
-    return [column, OWN_FORMATS[`${table}.${column}`] ?? (type.includes('NOT NULL') ? format : v.nullable(format))]
+    return [column, OWN_FORMATS[`${name}.${column}`] ?? (type.endsWith('?') ? v.nullable(format) : format)]
   })
   const schema = v.strictObject(Object.fromEntries(entries) as Record<string, v.GenericSchema>, 'is not a known column')
-  const check = CHECKS[table]
+  const check = CHECKS[name]
   return check ? v.pipe(schema, check) : schema
 }
 
@@ -123,18 +122,14 @@ const schemaOf = (table: ExportedTable): v.GenericSchema => {
 export const isExportedTable = (name: unknown): name is ExportedTable =>
   typeof name === 'string' && Object.hasOwn(EXPORTED, name)
 
-const SCHEMAS = new Map(
-  Object.keys(EXPORTED)
-    .filter(isExportedTable)
-    .map(name => [name, schemaOf(name)]),
-)
+const SCHEMAS = new Map<string, v.GenericSchema>(Object.values(EXPORTED).map(table => [table.name, schemaOf(table)]))
 
 /** Returns the column of a row whose value no write could have stored, and the expected format; undefined for none. */
 export const findRowError = (
   table: ExportedTable,
   row: JsonObject,
 ): { column: string; message: string } | undefined => {
-  const error = findError(SCHEMAS.get(table) ?? schemaOf(table), row) ?? findBodyError(row)
+  const error = findError(SCHEMAS.get(table) ?? v.never(), row) ?? findBodyError(row)
   if (!error) return undefined
   const [, column = '', rest = ''] = /^\/?([^/]*)(.*)$/s.exec(error.pointer) ?? []
   return { column: column.slice(0, 100), message: `${rest.slice(0, 200)} ${error.message}`.trimStart() }

@@ -1,20 +1,6 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
 import { type Row, selectFirst, selectValue } from '../sql.ts'
-import {
-  type agents,
-  type hosts,
-  indexStored,
-  type StoredChange,
-  selectChanges,
-  selectImportedChanges,
-  selectNewestRevision,
-  selectPublishedHealth,
-  selectReceipt,
-  selectSigning,
-  selectSource,
-  TOKEN_SEQ,
-  type tokens,
-} from '../tables/index.ts'
+import * as tables from '../tables/index.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
 export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
@@ -26,20 +12,17 @@ const TOMBSTONE_SECONDS = 30 * 86_400
 const MAX_LIFETIME_SECONDS = 2 ** 31 - 1
 const MIN_LIFETIME_SECONDS = 60
 
-/**
- * Publishes the current state of a key to KV, or to the object of the agent that the key is for. Returns keys that are to be
- * published as well.
- */
+/** Publishes the current state of a key to KV or to an object. Returns further keys that are to be published. */
 export const publishKey = async (storage: DurableObjectStorage, key: string, env: Env): Promise<readonly string[]> => {
   const { sql } = storage
   const { kind, name } = parseKey(key)
   switch (kind) {
     case 'refresh':
-      await env.REMOTE_CARDS.getByName(name).schedule(name, selectSource(sql, name)?.due ?? null)
+      await env.REMOTE_CARDS.getByName(name).schedule(name, tables.selectSource(sql, name)?.due ?? null)
       return []
     case 'task-owners':
       // Another agent that has the id now keeps the owners of its tasks.
-      if (!selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
+      if (!tables.selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
       return []
     case 'tasks':
       await env.TASK_OWNERS.getByName(name).release()
@@ -48,7 +31,7 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
       await sendChanges(sql, env)
       return []
     case 'index':
-      storage.transactionSync(() => indexStored(sql, name))
+      storage.transactionSync(() => tables.indexStored(sql, name))
       return []
     case 'sign': {
       const { resign } = await import('./resign.ts')
@@ -63,15 +46,12 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
 /** Changes that `Events` is sent at once. */
 const CHANGES_PER_REQUEST = 100
 
-/**
- * Sends `Events` the changes that it does not have: it returns the number of the newest that it has. Those up to `imported`
- * were made on another host, which has notified its own webhook.
- */
+/** Sends `Events` the changes that it does not have. Those up to `imported` were delivered by another host. */
 const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
-  const imported = selectImportedChanges(sql)
+  const imported = tables.selectImportedChanges(sql)
   const events = env.EVENTS.getByName('default')
-  let changes: StoredChange[] = []
-  do changes = selectChanges(sql, await events.append(changes, imported), CHANGES_PER_REQUEST)
+  let changes: tables.StoredChange[] = []
+  do changes = tables.selectChanges(sql, await events.append(changes, imported), CHANGES_PER_REQUEST)
   while (changes.length > 0)
 }
 
@@ -90,7 +70,7 @@ const parseKey = (key: string): { kind: string; name: string } => {
 
 /** Builds the documents of an agent. The edge has only the profile of an internal one, for calls with a token. */
 const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
-  const agent = selectFirst<Row<typeof agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
+  const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
   if (!agent) return tombstone(sql, id)
   const rows = sql.exec<DocumentRow>('SELECT names, etag, body FROM representations WHERE id = ?', id).toArray()
   const { source, representations, ...rest } = envelopeOf(sql, agent, rows)
@@ -109,7 +89,9 @@ const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
   const [id = '', tier = ''] = name.split(':')
   const query =
     'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
-  const rows = sql.exec<DocumentRow & Pick<Row<typeof agents>, 'id' | 'seq' | 'modified'>>(query, id, tier).toArray()
+  const rows = sql
+    .exec<DocumentRow & Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>>(query, id, tier)
+    .toArray()
   const [first] = rows
   if (!first) return tombstone(sql, id)
   const envelope = envelopeOf(sql, first, rows)
@@ -120,16 +102,16 @@ type DocumentRow = { names: string; etag: string; body: ArrayBuffer }
 
 const envelopeOf = (
   sql: SqlStorage,
-  { id, seq, modified }: Pick<Row<typeof agents>, 'id' | 'seq' | 'modified'>,
+  { id, seq, modified }: Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>,
   rows: readonly DocumentRow[],
 ): Envelope => {
-  const health = selectPublishedHealth(sql, id)
+  const health = tables.selectPublishedHealth(sql, id)
   const representations: Representations = {}
   for (const { names, etag, body } of rows)
     for (const name of JSON.parse(names) as DocumentName[])
       representations[name] = { etag, bytes: new Uint8Array(body) }
   return {
-    seq: Math.max(health?.seq ?? seq, selectSigning(sql, id)?.publishedSeq ?? 0),
+    seq: Math.max(health?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0),
     modified: new Date(modified).toUTCString(),
     representations,
     ...(health && { source: health.health }),
@@ -144,25 +126,21 @@ const tombstone = (sql: SqlStorage, id: string): KvEntry => {
 }
 
 const hostEntry = (sql: SqlStorage, hostname: string): KvEntry => {
-  const host = selectFirst<Row<typeof hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
+  const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
   const { id = null, seq = 0 } = host ?? {}
   return { value: id ?? '', metadata: { seq }, ...(id === null && { seconds: TOMBSTONE_SECONDS }) }
 }
 
 const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
-  const token = selectFirst<Row<typeof tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
-  if (!token) return { value: '', metadata: { seq: TOKEN_SEQ.revoked }, seconds: TOMBSTONE_SECONDS }
-  const { record, expires } = token
-  return {
-    value: record,
-    metadata: { seq: TOKEN_SEQ.issued },
-    ...(expires !== null && { seconds: secondsUntil(expires) }),
-  }
+  const token = selectFirst<Row<typeof tables.tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
+  if (!token) return { value: '', metadata: { seq: tables.TOKEN_SEQ.revoked }, seconds: TOMBSTONE_SECONDS }
+  const lifetime = token.expires === null ? {} : { seconds: secondsUntil(token.expires) }
+  return { value: token.record, metadata: { seq: tables.TOKEN_SEQ.issued }, ...lifetime }
 }
 
 /** Builds the receipt of an agent; empty once the agent is removed, under a later number than any receipt before. */
 const receiptEntry = (sql: SqlStorage, id: string): KvEntry => {
-  const stored = selectReceipt(sql, id)
+  const stored = tables.selectReceipt(sql, id)
   return stored
     ? { value: stored.receipt, metadata: { seq: stored.checked } }
     : { value: '', metadata: { seq: Date.now() }, seconds: TOMBSTONE_SECONDS }

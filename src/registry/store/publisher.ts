@@ -1,5 +1,5 @@
 import { log, logUnexpected } from '../../http/index.ts'
-import { Alarm } from '../alarm.ts'
+import type { Alarm } from '../alarm.ts'
 import { redactKey } from '../kv-format.ts'
 import { type Row, selectColumn, selectFirst, selectValue } from '../sql.ts'
 import type { outbox } from '../tables/index.ts'
@@ -16,9 +16,9 @@ const KEYS_PER_ALARM = 500
 const KEYS_AT_ONCE = 10
 
 /**
- * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that changed
- * into the outbox. Each is published from the tables as they are then, by one writer at a time, so that the newest state
- * wins. A key that fails stays in the outbox, and an alarm retries it.
+ * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that
+ * changed into the outbox. Each is published from the tables as they are then, by one writer at a time, so that the
+ * newest state wins. A key that fails stays in the outbox, and an alarm retries it.
  */
 export class Publisher {
   readonly #storage: DurableObjectStorage
@@ -26,21 +26,13 @@ export class Publisher {
   readonly #queues = new Map<string, Promise<boolean>>()
   readonly #alarm: Alarm
 
-  private constructor(storage: DurableObjectStorage, env: Env, alarm: Alarm) {
+  constructor(storage: DurableObjectStorage, env: Env, alarm: Alarm) {
     this.#storage = storage
     this.#env = env
     this.#alarm = alarm
   }
 
-  /** Creates the publisher of an object, whose alarm may be set already. */
-  static async create(storage: DurableObjectStorage, env: Env): Promise<Publisher> {
-    return new Publisher(storage, env, await Alarm.load(storage))
-  }
-
-  /**
-   * Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. A key
-   * that fails keeps its back-off.
-   */
+  /** Adds keys to the outbox, in the caller's transaction, and sets the alarm. A key that fails keeps its back-off. */
   enqueue(keys: readonly string[]): void {
     for (const key of keys)
       this.#storage.sql.exec(

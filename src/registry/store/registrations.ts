@@ -4,38 +4,7 @@ import { agentKeys, hostKey } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { PublishedHealth } from '../source-record.ts'
 import type { WriteResult } from '../sql.ts'
-import {
-  appendRevision,
-  appendTombstone,
-  type ClaimRejection,
-  changeTime,
-  claimHosts,
-  deleteObservations,
-  deleteReceipt,
-  deleteSigning,
-  deleteSource,
-  EVENTS_KEY,
-  etagsOf,
-  findDifference,
-  type HostChange,
-  type HostChanges,
-  isPublic,
-  keepHosts,
-  listTiers,
-  recordChange,
-  refreshKey,
-  releaseHosts,
-  saveSigning,
-  saveSource,
-  selectNewestRevision,
-  selectSigning,
-  selectSource,
-  selectTiers,
-  selectVersion,
-  storeSigned,
-  taskOwnersKey,
-  tasksKey,
-} from '../tables/index.ts'
+import * as tables from '../tables/index.ts'
 import { isUnchanged } from './source-state.ts'
 
 /** Result of a registration that was stored. */
@@ -55,26 +24,26 @@ export type Registered = {
   removedTiers: string[]
   /** Set for an agent with a remote card. */
   publishedHealth?: PublishedHealth
-} & HostChanges
+} & tables.HostChanges
 
 /** Result of a removal. */
 export type Removed = {
   outcome: 'removed'
   seq: number
   published: boolean
-  changed: HostChange[]
+  changed: tables.HostChange[]
   removedTiers: string[]
 }
 
 /** The reason why a write was rejected; nothing was changed. */
 export type WriteRejection =
-  | ClaimRejection
+  | tables.ClaimRejection
   | { outcome: 'precondition-failed'; exists: boolean }
   | { outcome: 'unknown-agent' }
   /** The agent or its source record changed since the write was computed. */
   | { outcome: 'conflict' }
 
-/** Result of one of several registrations; `withdrawn` because another was rejected, and all or none were to be stored. */
+/** Result of one of several registrations; `withdrawn` where another was rejected, and all or none are stored. */
 export type BatchResult = Registered | WriteRejection | { outcome: 'withdrawn' }
 
 /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
@@ -84,46 +53,46 @@ export const register = (
   mayClaim: boolean,
 ): WriteResult<Omit<Registered, 'published'>, WriteRejection> => {
   const { id, source, expected, extended } = registration
-  const before = selectNewestRevision(sql, id)
+  const before = tables.selectNewestRevision(sql, id)
   if (!isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
-  if (!preconditionHolds(expected, before && etagsOf(sql, id, before)))
+  if (!preconditionHolds(expected, before && tables.etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
-  const difference = before && findDifference(sql, before, registration)
+  const difference = before && tables.findDifference(sql, before, registration)
   const same = difference === 'content' ? undefined : before
   const isRefresh = source?.by === 'fetch'
-  const hosts = isRefresh ? keepHosts(sql, id) : claimHosts(sql, registration, mayClaim)
+  const hosts = isRefresh ? tables.keepHosts(sql, id) : tables.claimHosts(sql, registration, mayClaim)
   if ('outcome' in hosts) return { error: hosts }
-  const modified = same && !difference ? same.modified : changeTime(before)
+  const modified = same && !difference ? same.modified : tables.changeTime(before)
   const tiers = extended.map(({ tier }) => tier)
-  const removedTiers = selectTiers(sql, id).filter(tier => !tiers.includes(tier))
+  const removedTiers = tables.selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.
-  if (before && selectVersion(sql, id) !== registration.summary.version) deleteObservations(sql, id)
-  const wasPublic = isPublic(sql, id)
-  const seq = same?.seq ?? appendRevision(sql, registration, modified)
+  if (before && tables.selectVersion(sql, id) !== registration.summary.version) tables.deleteObservations(sql, id)
+  const wasPublic = tables.isPublic(sql, id)
+  const seq = same?.seq ?? tables.appendRevision(sql, registration, modified)
   const { actor, cause, changeClass, manifestEtag } = registration
   if (!same)
-    recordChange(sql, {
+    tables.recordChange(sql, {
       ...{ id, seq, kind: before ? 'changed' : 'registered', at: modified, wasPublic, actor, manifestEtag },
       ...(cause && { cause }),
       ...(changeClass && { class: changeClass }),
     })
-  const sourceBefore = selectSource(sql, id)
-  const publishedHealth = source && saveSource(sql, id, source, same ? undefined : seq)
-  if (!source) deleteSource(sql, id)
-  if (registration.signing) saveSigning(sql, id, registration.signing)
-  if (same && difference) storeSigned(sql, id, listTiers(registration), modified)
+  const sourceBefore = tables.selectSource(sql, id)
+  const publishedHealth = source && tables.saveSource(sql, id, source, same ? undefined : seq)
+  if (!source) tables.deleteSource(sql, id)
+  if (registration.signing) tables.saveSigning(sql, id, registration.signing)
+  if (same && difference) tables.storeSigned(sql, id, tables.listTiers(registration), modified)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const allTiers = [...tiers, ...removedTiers]
-  const publishedSeq = Math.max(publishedHealth?.seq ?? seq, selectSigning(sql, id)?.publishedSeq ?? 0)
+  const publishedSeq = Math.max(publishedHealth?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0)
   const outcome = { outcome: 'registered', seq, publishedSeq, modified, created: !before, revised: !same } as const
   return {
     value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
-      ...(same ? [] : [EVENTS_KEY]),
+      ...(same ? [] : [tables.EVENTS_KEY]),
       ...(same && !difference && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
       // A refresh sets its own next time.
-      ...((source || sourceBefore) && !isRefresh ? [refreshKey(id)] : []),
+      ...((source || sourceBefore) && !isRefresh ? [tables.refreshKey(id)] : []),
     ],
     publishKeys: agentKeys(id, [...hosts.hosts, ...changed], allTiers),
   }
@@ -136,26 +105,26 @@ export const remove = (
   precondition: Precondition,
   actor: string,
 ): WriteResult<Omit<Removed, 'published'>, WriteRejection> => {
-  const before = selectNewestRevision(sql, id)
+  const before = tables.selectNewestRevision(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
   if (!before) return { error: { outcome: 'precondition-failed', exists: false } }
-  if (!preconditionHolds(precondition, etagsOf(sql, id, before)))
+  if (!preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
     return { error: { outcome: 'precondition-failed', exists: true } }
-  const removedTiers = selectTiers(sql, id)
+  const removedTiers = tables.selectTiers(sql, id)
   const at = Date.now()
-  const wasPublic = isPublic(sql, id)
-  const seq = appendTombstone(sql, id, actor, at)
-  const changed = releaseHosts(sql, id)
-  recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic })
-  const isRemote = selectSource(sql, id) !== undefined
-  deleteSource(sql, id)
-  deleteObservations(sql, id)
-  deleteSigning(sql, id)
+  const wasPublic = tables.isPublic(sql, id)
+  const seq = tables.appendTombstone(sql, id, actor, at)
+  const changed = tables.releaseHosts(sql, id)
+  tables.recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic })
+  const isRemote = tables.selectSource(sql, id) !== undefined
+  tables.deleteSource(sql, id)
+  tables.deleteObservations(sql, id)
+  tables.deleteSigning(sql, id)
   const hostnames = changed.map(({ hostname }) => hostname)
-  const keys = [...agentKeys(id, hostnames, removedTiers), ...deleteReceipt(sql, id), taskOwnersKey(id)]
+  const keys = [...agentKeys(id, hostnames, removedTiers), ...tables.deleteReceipt(sql, id), tables.taskOwnersKey(id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [refreshKey(id)] : [])],
+    staleKeys: [tables.EVENTS_KEY, ...keys, ...(isRemote ? [tables.refreshKey(id)] : [])],
     publishKeys: keys,
   }
 }
@@ -166,7 +135,7 @@ export const clearTasks = (
   id: string,
   actor: string,
 ): WriteResult<{ outcome: 'cleared' }, WriteRejection> => {
-  if (!selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
+  if (!tables.selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
   appendEntry(sql, { actor, what: 'tasks-cleared', agent: id })
-  return { value: { outcome: 'cleared' }, staleKeys: [tasksKey(id)] }
+  return { value: { outcome: 'cleared' }, staleKeys: [tables.tasksKey(id)] }
 }

@@ -2,18 +2,15 @@ import { log } from '../../http/index.ts'
 import { selectColumn, selectValue } from '../sql.ts'
 import type { Publisher } from './publisher.ts'
 
-/** The pause after a change of the signing keys until the Registry looks for registrations that were signed before it. */
-const STRAGGLER_MS = 60_000
-
-/** The pause after a failure until it looks for agents to sign again. */
-const RETRY_MS = 60_000
+/** The pause after a change of the keys, or a failure, until the Registry looks for agents to sign again. */
+const RECHECK_MS = 60_000
 
 /** The number of agents that wait for new signatures, and when other keys last began to sign one, in ms since 1970. */
 export type SigningState = { unsigned: number; resigned: number }
 
 /**
- * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which are not
- * KV keys. Sets the alarm for when another key begins to sign, and once more a minute later.
+ * Adds the agents whose documents are not signed with the current keys to the outbox, as `sign:` and their ids, which
+ * are not KV keys. Sets the alarm for when another key begins to sign, and once more a minute later.
  */
 export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Promise<void> => {
   const { signers, checkAt } = await readSigners(env)
@@ -23,17 +20,14 @@ export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Pr
   } catch (error) {
     // There is no room: the object must still start, to be read and to make room.
     log('error', 'publication-failed', { 'calling_card.key': 'sign:', 'exception.message': String(error) })
-    publisher.wakeAt(Date.now() + RETRY_MS)
+    publisher.wakeAt(Date.now() + RECHECK_MS)
   }
 }
 
 /** Selects the agents that are not signed with the keys `?1`. One whose card was never fetched has no row. */
 const STALE = 'SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1'
 
-/**
- * Returns how many agents are not signed with the keys that `signers` names. Until KV has the documents, an agent counts as
- * unsigned.
- */
+/** Counts the agents that are not signed with the keys `signers`, or whose documents are not in KV yet. */
 export const selectSigningState = (sql: SqlStorage, signers: string): SigningState => {
   const unpublished = "SELECT substr(key, instr(key, ':') + 1) FROM outbox WHERE key GLOB 'card:*' OR key GLOB 'sign:*'"
   const ids = selectColumn<string>(sql, `${STALE} UNION ${unpublished}`, signers)
@@ -48,7 +42,7 @@ const readSigners = async (env: Env): Promise<{ signers: string; checkAt?: numbe
   const now = Date.now()
   const keys = await getSigningKeys(env, now)
   if ('misconfigured' in keys) return { signers: '' }
-  const times = [keys.current.signsFrom + STRAGGLER_MS, ...(keys.next ? [keys.next.signsFrom] : [])]
+  const times = [keys.current.signsFrom + RECHECK_MS, ...(keys.next ? [keys.next.signsFrom] : [])]
   const coming = times.filter(time => time > now)
   return { signers: nameSigners(keys), ...(coming.length > 0 && { checkAt: Math.min(...coming) }) }
 }

@@ -1,30 +1,9 @@
+import { Alarm } from '../alarm.ts'
 import { recordRefusal, selectPage } from '../audit/index.ts'
 import type { ExportCursor, ImportStep } from '../move/index.ts'
 import type { Registration } from '../prepare.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
-import {
-  beginCheck,
-  createTables,
-  EVENTS_KEY,
-  endCheck,
-  issueToken,
-  recordObservations,
-  revokeToken,
-  search,
-  selectAgents,
-  selectAgentsByName,
-  selectCatalog,
-  selectDocument,
-  selectLatestRevision,
-  selectManifest,
-  selectObservations,
-  selectRevision,
-  selectRevisions,
-  selectSitemap,
-  selectTokens,
-  selectUpstreamBindings,
-  taskOwnersKey,
-} from '../tables/index.ts'
+import * as tables from '../tables/index.ts'
 import { Publisher } from './publisher.ts'
 import {
   type BatchResult,
@@ -40,9 +19,9 @@ import { enqueueStaleSignatures, selectSigningState } from './stale-signatures.t
 const CONFLICT = { error: { outcome: 'conflict' } } as const
 
 /**
- * The state of the Registry: how many keys could not be published so far, and when the oldest card that is stale because its
- * upstream fails was last confirmed, in ms since 1970; for a card that was never fetched, since when its upstream fails.
- * Null for none.
+ * The state of the Registry: the number of keys that could not be published, and when the oldest card that is stale
+ * because its upstream fails was last confirmed, in ms since 1970; for a card that was never fetched, since when that
+ * fails. Null for none.
  */
 export type RegistryHealth = { unpublished: number; oldestStaleCard: number | null }
 
@@ -64,8 +43,8 @@ export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth 
 /** Creates the tables and the methods of the Registry. */
 export const createStore = async ({ storage }: DurableObjectState, env: Env) => {
   const { sql } = storage
-  createTables(sql)
-  const publisher = await Publisher.create(storage, env)
+  tables.createTables(sql)
+  const publisher = new Publisher(storage, env, await Alarm.load(storage))
   await enqueueStaleSignatures(publisher, env)
 
   /** Runs a write, conditions included, in one transaction with its outbox entries. */
@@ -102,7 +81,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
   ): Promise<(Value & { published: boolean }) | Failure> => {
     if ('error' in result) return result.error
     // Not awaited: no write waits for those who follow it.
-    void publisher.publish([EVENTS_KEY])
+    void publisher.publish([tables.EVENTS_KEY])
     return { ...result.value, published: await publisher.publish(result.publishKeys ?? result.staleKeys) }
   }
   const read =
@@ -115,7 +94,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       publish(commit(() => work(sql, ...args)))
 
   /** Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs. */
-  const clearOwners = (id: string): Promise<boolean> => publisher.publish([taskOwnersKey(id)])
+  const clearOwners = (id: string): Promise<boolean> => publisher.publish([tables.taskOwnersKey(id)])
 
   return {
     /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
@@ -123,9 +102,9 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       (await clearOwners(registration.id)) ? write(register)(registration, mayClaim) : CONFLICT.error,
 
     /**
-     * Registers several agents in their order, or all or none of them if the batch `isAtomic`: then each has a result of its
-     * own. Otherwise each is registered by itself, and the results end with the first `conflict`, or before a failure: later
-     * agents must not get the host names that this one claims.
+     * Registers several agents in their order, or all or none of them if the batch `isAtomic`: then each has a result
+     * of its own. Otherwise each is registered by itself, and the results end with the first `conflict`, or before a
+     * failure: later agents must not get the host names that this one claims.
      */
     registerAll: async (
       registrations: readonly Registration[],
@@ -153,30 +132,30 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     remove: write(remove),
     clearTasks: write(clearTasks),
     recordRefresh: write(recordRefresh),
-    endCheck: write(endCheck),
-    issueToken: write(issueToken),
-    revokeToken: write(revokeToken),
+    endCheck: write(tables.endCheck),
+    issueToken: write(tables.issueToken),
+    revokeToken: write(tables.revokeToken),
 
-    manifest: read(selectManifest),
-    document: read(selectDocument),
-    list: read(selectAgents),
-    search: read(search),
-    catalog: read(selectCatalog),
-    sitemap: read(selectSitemap),
-    namedAgents: read(selectAgentsByName),
-    revisions: read(selectRevisions),
-    revision: read(selectRevision),
-    latestRevision: read(selectLatestRevision),
+    manifest: read(tables.selectManifest),
+    document: read(tables.selectDocument),
+    list: read(tables.selectAgents),
+    search: read(tables.search),
+    catalog: read(tables.selectCatalog),
+    sitemap: read(tables.selectSitemap),
+    namedAgents: read(tables.selectAgentsByName),
+    revisions: read(tables.selectRevisions),
+    revision: read(tables.selectRevision),
+    latestRevision: read(tables.selectLatestRevision),
     sourceRecord: read(sourceRecord),
     sourceState: read(sourceState),
     refreshBase: read(refreshBase),
-    upstreamBindings: read(selectUpstreamBindings),
+    upstreamBindings: read(tables.selectUpstreamBindings),
     health: read(selectHealth),
     signingState: read(selectSigningState),
-    recordObservations: read(recordObservations),
-    observations: read(selectObservations),
-    beginCheck: read(beginCheck),
-    tokens: read(selectTokens),
+    recordObservations: read(tables.recordObservations),
+    observations: read(tables.selectObservations),
+    beginCheck: read(tables.beginCheck),
+    tokens: read(tables.selectTokens),
     audit: read(selectPage),
     recordRefusal: read(recordRefusal),
 

@@ -1,7 +1,7 @@
 import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
 import type { SearchFields, Summary } from '../search-fields.ts'
-import { defineTable, exists, integer, type Row, selectFirst, selectValue, text, textOrNull } from '../sql.ts'
+import { defineTable, exists, type Row, selectFirst, selectValue } from '../sql.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 import { selectPublishedHealth } from './source-table.ts'
 
@@ -9,8 +9,8 @@ import { selectPublishedHealth } from './source-table.ts'
 export const agents = defineTable(
   'agents',
   {
-    ...{ id: text, seq: integer, visibility: text, set_name: textOrNull, origin: text, modified: integer },
-    ...{ manifest_etag: text, summary: text, search_fields: text },
+    ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
+    ...{ manifest_etag: 'text', summary: 'text', search_fields: 'text' },
   },
   'PRIMARY KEY (id)',
   {
@@ -35,9 +35,10 @@ export type ListedAgent = Summary & {
 }
 
 /**
- * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents whose ids
- * match one of the globs in `covered` and, unless the list is that of a `set` or `onlyCovered`, the public ones; with `ids`,
- * only agents with one of these. Agents that match one of the globs in `writable` have the entity tags of their manifests.
+ * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents
+ * whose ids match one of the globs in `covered` and, unless the list is that of a `set` or `onlyCovered`, the public
+ * ones; with `ids`, only agents with one of these. Agents that match one of the globs in `writable` have the entity
+ * tags of their manifests.
  */
 export type ListQuery = {
   after: string
@@ -51,35 +52,22 @@ export type ListQuery = {
 
 /** An agent in a catalog; `modified` is in ms since 1970. */
 export type CatalogAgent = Summary &
-  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> & {
-    id: string
-    origin: string
-    modified: number
-    isSignedByHost: boolean
-  }
+  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> &
+  Pick<Row<typeof agents>, 'id' | 'origin' | 'modified'> & { isSignedByHost: boolean }
 
-/**
- * A page of a catalog: public agents with a card whose ids follow `after`, in the order of their ids, at most `limit`. With an
- * `owner`, only that agent and those whose URLs begin with `origin`.
- */
+/** A page of public agents with a card, by id; with an `owner`, only it and those whose URLs begin with `origin`. */
 export type CatalogQuery = { after: string; limit: number; origin: string; owner?: string }
 
-/**
- * A sitemap of the public agents with a card whose URLs begin with `origin`, at most `size` in a document; or one `page` of
- * it, from 1.
- */
+/** A sitemap of public agents with a card at `origin`, at most `size` in a document; or one `page` of it, from 1. */
 export type SitemapQuery = { origin: string; page?: number | undefined; size: number }
 
-/** The agents of a document, `modified` in ms since 1970; or the number of pages of a sitemap that is too large for one. */
+/** The agents of a document, `modified` in ms since 1970; or the number of pages of a larger sitemap. */
 export type Sitemap = { agents: { id: string; modified: number }[] } | { pages: number }
 
 /** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
 export type NamedAgents = { public: string | null; internal: string[] }
 
-/**
- * The manifest of an agent as it was registered with the revision `seq`, its entity tag, and the origin of absolute URLs at
- * that time.
- */
+/** The manifest of the revision `seq`, its entity tag, and the origin of absolute URLs at that time. */
 export type StoredManifest = { seq: number; manifest: string; etag: string; modified: number; origin: string }
 
 /** A document of an agent; without `etag` and `bytes` while its remote card has never been fetched. */
@@ -118,12 +106,8 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
   const { after, limit, covered, set, ids, writable = [], onlyCovered = false } = query
   const page: ListedAgent[] = []
   const etag = 'SELECT manifest_etag FROM revisions WHERE revisions.id = agents.id AND revisions.seq = agents.seq'
-  const rows = sql.exec<
-    Pick<Row<typeof agents>, 'id' | 'summary' | 'origin' | 'visibility' | 'set_name'> & {
-      isPublic: number
-      etag: string | null
-    }
-  >(
+  type Found = Pick<Row<typeof agents>, 'id' | 'summary' | 'origin' | 'visibility' | 'set_name'>
+  const rows = sql.exec<Found & { isPublic: number; etag: string | null }>(
     `SELECT id, summary, origin, visibility, set_name, ${IS_PUBLIC} AS isPublic,
         ${writable.length === 0 ? 'NULL' : `(${etag})`} AS etag
       FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
@@ -143,24 +127,20 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
   return page
 }
 
-/**
- * Returns a page of a catalog, which never has an internal agent, nor one without a card; and whether the URLs of any public
- * agent begin with the origin of the query.
- */
+/** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
 export const selectCatalog = (
   sql: SqlStorage,
   { after, limit, origin, owner }: CatalogQuery,
 ): { agents: CatalogAgent[]; isKnownOrigin: boolean } => {
-  type Found = Pick<Row<typeof agents>, 'id' | 'origin' | 'modified' | 'summary' | 'search_fields'>
-  const rows = sql.exec<Found & { isSigned: number }>(
-    `SELECT id, origin, modified, summary, search_fields, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
+  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
+    `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
       WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`,
     ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
   )
-  const page = rows.toArray().map(({ summary, search_fields, isSigned, ...rest }): CatalogAgent => {
+  const page = rows.toArray().map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
-    const isSignedByHost = isSigned === 1
-    return { ...rest, ...(JSON.parse(summary) as Summary), skillIds, tags, examples, isSignedByHost }
+    const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }
+    return { ...listed, skillIds, tags, examples, isSignedByHost: isSigned === 1 }
   })
   return { agents: page, isKnownOrigin: exists(sql, "agents WHERE origin = ? AND visibility = 'public'", origin) }
 }
@@ -168,19 +148,16 @@ export const selectCatalog = (
 /** Returns a sitemap, or one page of it. It has the agents that a catalog has. */
 export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): Sitemap => {
   const listed = `FROM agents WHERE origin = ? AND ${IS_PUBLIC}`
-  const found = sql
-    .exec<{ id: string; modified: number }>(
-      `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`,
-      ...[origin, size + 1, ((page ?? 1) - 1) * size],
-    )
-    .toArray()
+  const query = `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`
+  const values = [origin, size + 1, ((page ?? 1) - 1) * size]
+  const found = sql.exec<{ id: string; modified: number }>(query, ...values).toArray()
   if (page !== undefined || found.length <= size) return { agents: found.slice(0, size) }
   return { pages: Math.ceil((selectValue<number>(sql, `SELECT COUNT(*) ${listed}`, origin) ?? 0) / size) }
 }
 
 /**
- * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of one
- * agent could take over another's calls by taking its name. Callers that may not read internal agents must not learn of them.
+ * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of
+ * one agent could take over another's calls. Callers that may not read internal agents must not learn of them.
  */
 export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
   const rows = sql

@@ -2,16 +2,13 @@ import type { ChangeClass } from '../../card/diff/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'
-import { counter, defineTable, integer, selectValue, storeRow, text, textOrNull } from '../sql.ts'
+import { defineTable, selectValue, storeRow } from '../sql.ts'
 import { isPublic } from './agent-table.ts'
 
 /** The changes of what is registered. */
 export const changes = defineTable(
   'changes',
-  {
-    ...{ number: counter, id: text, seq: integer, kind: text, public_kind: textOrNull, class: textOrNull },
-    ...{ at: integer },
-  },
+  { number: 'counter', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?', at: 'integer' },
   '',
 )
 
@@ -39,10 +36,7 @@ type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'class' | 'at'> & {
   wasPublic: boolean
 }
 
-/**
- * Records a change for subscribers and in the audit, in the transaction of the write that made it, and after that. Changes are
- * numbered in the order of their commits. `EVENTS_KEY` is stale then.
- */
+/** Records a change for subscribers and in the audit, at the end of its transaction. `EVENTS_KEY` is stale then. */
 export const recordChange = (sql: SqlStorage, change: Change): void => {
   const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at, wasPublic } = change
   const public_kind = publicKindOf(wasPublic, isPublic(sql, id))

@@ -39,8 +39,8 @@ export const createTables = (sql: SqlStorage): void => {
 }
 
 /**
- * Creates an empty table beside each one that an import replaces, as `staged_` and its name, and moves its indexes there.
- * `replaceTables` puts it in the place of the other, `createTables` drops it and restores the indexes.
+ * Creates an empty table beside each one that an import replaces, as `staged_` and its name, and moves its indexes
+ * there. `replaceTables` puts it in the place of the other, `createTables` drops it and restores the indexes.
  */
 export const createStagedTables = (sql: SqlStorage): void => {
   for (const table of MOVED) {

@@ -1,10 +1,10 @@
 import type { Registration } from '../prepare.ts'
-import { defineTable, exists, integer, type Row, selectFirst, storeRow, text, textOrNull } from '../sql.ts'
+import { defineTable, exists, type Row, selectFirst, storeRow } from '../sql.ts'
 
 /** The owners of host names. A name that nobody owns keeps its row, so that `seq` goes on counting. */
 export const hosts = defineTable(
   'hosts',
-  { hostname: text, id: textOrNull, seq: integer, automatic: integer },
+  { hostname: 'text', id: 'text?', seq: 'integer', automatic: 'integer' },
   'PRIMARY KEY (hostname)',
   { hosts_by_agent: '(id)' },
 )
@@ -22,10 +22,7 @@ export type ClaimRejection =
   | { outcome: 'host-taken'; hostname: string; owner: string }
   | { outcome: 'host-not-owned'; hostname: string }
 
-/**
- * Makes the host names of a manifest the agent's. A name belongs to one agent; but the root name that the host assigned to
- * its first public agent yields to any agent that claims it.
- */
+/** Assigns host names to an agent. Names of other agents are taken, but the automatic root name yields to a claim. */
 export const claimHosts = (
   sql: SqlStorage,
   { id, visibility, hosts }: Pick<Registration, 'id' | 'visibility' | 'hosts'>,

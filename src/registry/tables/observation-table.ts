@@ -1,21 +1,18 @@
 import { mergeObservations, type Observations } from '../../card/model/index.ts'
 import { OBSERVATION_SECONDS } from '../../limits.ts'
-import { defineTable, integer, selectColumn, selectValue, storeRow, text } from '../sql.ts'
+import { defineTable, selectColumn, selectValue, storeRow } from '../sql.ts'
 
 /** The observations of the calls of an agent on one day, counted from 1970. */
 export const observations = defineTable(
   'observations',
-  { id: text, day: integer, counts: text },
+  { id: 'text', day: 'integer', counts: 'text' },
   'PRIMARY KEY (id, day)',
 )
 
 const DAY_MS = 86_400_000
 const MAX_DAYS = OBSERVATION_SECONDS / 86_400
 
-/**
- * Adds what an isolate has observed of an agent to the counts of today, and deletes those that are too old. Ignores
- * observations that began before the agent's newest revision.
- */
+/** Adds the observations of an isolate to those of today, unless they began before the agent's newest revision. */
 export const recordObservations = (sql: SqlStorage, id: string, observed: Observations, now = Date.now()): void => {
   const modified = selectValue<number>(sql, 'SELECT modified FROM agents WHERE id = ?', id)
   if (modified === undefined || observed.first < modified) return

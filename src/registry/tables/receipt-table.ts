@@ -1,10 +1,10 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { receiptKey } from '../kv-format.ts'
-import { defineTable, exists, integer, type Row, selectFirst, storeRow, text, type WriteResult } from '../sql.ts'
+import { defineTable, exists, type Row, selectFirst, storeRow, type WriteResult } from '../sql.ts'
 
 /** The newest receipt of each agent. */
-export const receipts = defineTable('receipts', { id: text, checked: integer, receipt: text }, 'PRIMARY KEY (id)')
+export const receipts = defineTable('receipts', { id: 'text', checked: 'integer', receipt: 'text' }, 'PRIMARY KEY (id)')
 
 /** The running checks: the agents, each with the time when its check has ended for certain. */
 const running = new WeakMap<SqlStorage, Map<string, number>>()

@@ -5,18 +5,7 @@ import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import type { RevisionRow, StoredRevision } from '../compare.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
-import {
-  blob,
-  defineTable,
-  integer,
-  type Row,
-  selectColumn,
-  selectFirst,
-  selectValue,
-  storeRow,
-  text,
-  textOrNull,
-} from '../sql.ts'
+import { defineTable, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
 import { agents, namedSince } from './agent-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { selectSigning } from './signature-table.ts'
@@ -26,30 +15,30 @@ import { matchesFetched, selectLastSeq, serializeDrift } from './source-table.ts
 export const revisions = defineTable(
   'revisions',
   {
-    ...{ id: text, seq: integer, created: integer, origin: textOrNull, manifest: textOrNull },
-    ...{ made_by: text, author: text, class: textOrNull, drift: textOrNull },
+    ...{ id: 'text', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'text?' },
+    ...{ made_by: 'text', author: 'text', class: 'text?', drift: 'text?' },
   },
   'PRIMARY KEY (id, seq)',
 )
 
-/** The canonical cards of a revision. They have rows of their own, as one row is too small for a manifest and a card. */
+/** The canonical cards of a revision, in rows of their own: one row is too small for a manifest and a card. */
 export const revision_cards = defineTable(
   'revision_cards',
-  { id: text, seq: integer, tier: text, card: text },
+  { id: 'text', seq: 'integer', tier: 'text', card: 'text' },
   'PRIMARY KEY (id, seq, tier)',
 )
 
 /** The documents of an agent's public card, and its call profile. */
 export const representations = defineTable(
   'representations',
-  { id: text, etag: text, names: text, body: blob },
+  { id: 'text', etag: 'text', names: 'text', body: 'blob' },
   'PRIMARY KEY (id, etag)',
 )
 
 /** The documents of the extended cards of an agent. */
 export const extended = defineTable(
   'extended',
-  { id: text, tier: text, etag: text, names: text, body: blob },
+  { id: 'text', tier: 'text', etag: 'text', names: 'text', body: 'blob' },
   'PRIMARY KEY (id, tier, etag)',
 )
 
@@ -60,7 +49,7 @@ export type Revision = { seq: number; origin: string; modified: number; manifest
 export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | undefined =>
   selectFirst(sql, 'SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
 
-/** Returns the date of a change of an agent: in a later second than the last one, as `Last-Modified` has no fractions. */
+/** Returns the date of a change: in a later second than the last one, as `Last-Modified` has no fractions. */
 export const changeTime = (before: Revision | undefined): number =>
   Math.max(Date.now(), before === undefined ? 0 : (Math.floor(before.modified / 1000) + 1) * 1000)
 
@@ -148,8 +137,8 @@ export const listTiers = ({ representations, profile, extended }: Registration):
 ]
 
 /**
- * Returns what differs in a registration from the newest revision; undefined for nothing. Signatures of this host depend on
- * its keys: if only they differ, the agent offers the same, and the registration makes no new revision.
+ * Returns what differs in a registration from the newest revision; undefined for nothing. If only signatures of this
+ * host differ, the agent offers the same, and the registration makes no new revision.
  */
 export const findDifference = (
   sql: SqlStorage,

@@ -4,14 +4,14 @@ import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../
 import type { Registration } from '../prepare.ts'
 import type { SearchFields, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
-import { counter, defineTable, integer, type Row, selectFirst, selectValue, text } from '../sql.ts'
+import { defineTable, type Row, selectFirst, selectValue } from '../sql.ts'
 import type { agents, ListedAgent, ListQuery } from './agent-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 
 /** The agents in the index. */
 export const search_documents = defineTable(
   'search_documents',
-  { number: counter, id: text, listed: integer, terms: text },
+  { number: 'counter', id: 'text', listed: 'integer', terms: 'text' },
   'UNIQUE (id)',
 )
 
@@ -22,9 +22,9 @@ export type Filter = { name: FilterName; values: readonly string[]; prefix?: str
 export type RankedAgent = { number: number; score: number }
 
 /**
- * A page of a search: agents that match one of the FTS5 expressions in `matches` and every filter, as far as `covered` and
- * `set` of a list allow. The last expression includes the others; agents that match an earlier one rank first. Without
- * expressions, those whose numbers follow `after`. `order` is the rest of a ranking.
+ * A page of a search: agents that match one of the FTS5 expressions in `matches` and every filter, as far as `covered`
+ * and `set` of a list allow. The last expression includes the others; agents that match an earlier one rank first.
+ * Without expressions, those whose numbers follow `after`. `order` is the rest of a ranking.
  */
 export type SearchQuery = Omit<ListQuery, 'after'> & {
   after: number
@@ -35,15 +35,12 @@ export type SearchQuery = Omit<ListQuery, 'after'> & {
 }
 
 /** One agent that was found. The higher the score, the better it matches; a search without words has none. */
-export type SearchHit = ListedAgent &
-  Pick<SearchFields, 'skillIds' | 'tags' | 'provider' | 'capabilities' | 'protocolVersions' | 'signed'> & {
-    score?: number
-  }
+export type SearchHit = ListedAgent & { score?: number } & Pick<
+    SearchFields,
+    'skillIds' | 'tags' | 'provider' | 'capabilities' | 'protocolVersions' | 'signed'
+  >
 
-/**
- * A page of a search. The next one has the agents of `rest`, or those after the number `after` if there is no ranking.
- * `isApproximate` where more agents match than the facets count.
- */
+/** A page of a search. The next has the agents of `rest`, or those after `after`. `isApproximate` is for the facets. */
 type SearchResult = {
   agents: SearchHit[]
   isLast: boolean
@@ -56,10 +53,7 @@ type SearchResult = {
 /** A value, and how many of the agents have it. */
 type FacetValue = { value: string; count: number }
 
-/**
- * The index of the agents that everybody may find, and that of the others. A score depends on every document of its index: in
- * the same one, the words of internal agents would show in the scores of public agents.
- */
+/** The indexes of public and other agents: a score depends on all documents of an index, and must not reveal any. */
 const INDEXES = ['search', 'internal_search'] as const
 
 /** Creates the full-text indexes if they do not exist. */
@@ -71,7 +65,7 @@ export const createIndexes = (sql: SqlStorage): void => {
     )`)
 }
 
-/** The weights of name, description, skills, tags, details, provider and terms: how much a word in each says about an agent. */
+/** The weights of a word in the name, description, skills, tags, details, provider and terms. */
 const WEIGHTS = '10, 2, 4, 4, 1, 2, 0'
 
 const indexesFor = ({ covered }: SearchQuery) => (covered.length === 0 ? INDEXES.slice(0, 1) : INDEXES)
@@ -143,10 +137,7 @@ export const unindexAgent = (sql: SqlStorage, id: string): void => {
   if (number !== undefined) for (const index of INDEXES) sql.exec(`DELETE FROM ${index} WHERE rowid = ?`, number)
 }
 
-/**
- * Returns a value as one token. It begins with a character of private use, which no word of a query has and which also
- * surrounds the code of each character that would end the token or be folded.
- */
+/** Returns a value as one token. Characters of private use surround the code of each that would end or fold it. */
 const toToken = (kind: string, value: string): string => {
   const encoded = value.replace(/[^a-z0-9]/gu, each => `\ue000${each.codePointAt(0)?.toString(36)}\ue000`)
   return `\ue000${kind}\ue000${encoded}`
@@ -155,7 +146,7 @@ const toToken = (kind: string, value: string): string => {
 /** The token of every agent. */
 const EVERY_AGENT = toToken('agent', '')
 
-/** Returns a page of the agents that match a query, best first; or in the order of their numbers, if the query has no words. */
+/** Returns a page of the agents that match a query, best first; without words in the order of their numbers. */
 export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
   ...(query.matches === undefined ? selectFiltered(sql, query) : selectRanked(sql, query, query.matches)),
   ...(query.facets.length > 0 && countFacets(sql, query)),
@@ -163,10 +154,7 @@ export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
 
 type Document = { number: number; id: string; listed: number }
 
-/**
- * Returns the SQL for documents that match `?1`, in the order of their numbers. FTS5 finds them in this order, so that no more
- * of them are read than are taken.
- */
+/** Returns the SQL for documents that match `?1`, in the order of their numbers, in which FTS5 finds them. */
 const find = (
   query: SearchQuery,
   { columns = 'd.id, d.listed', condition = 'TRUE', limit = MAX_SEARCH_CANDIDATES } = {},
@@ -195,7 +183,7 @@ const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
 
 type RankedDocument = Document & RankedAgent
 
-/** The rest of a ranking is given to the client: a score depends on all agents, so no later page could be found by it. */
+/** Gives the rest of a ranking to the client: a score depends on all agents, so no later page can be found by it. */
 const selectRanked = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): SearchResult => {
   const { limit, order } = query
   const page = order === undefined ? rank(sql, query, matches) : stillFound(sql, query, order.slice(0, limit))
@@ -206,8 +194,9 @@ const selectRanked = (sql: SqlStorage, query: SearchQuery, matches: readonly str
 
 /**
  * Ranks the agents that match the first expression before those that match only a later one. It scores the first
- * MAX_SEARCH_CANDIDATES agents of each: bm25 of all that have a common word would take longer than a search may. The score of
- * an agent is its share of the best bm25 for its expression in its index, plus the number of expressions after that.
+ * MAX_SEARCH_CANDIDATES agents of each: bm25 of all that have a common word would take longer than a search may. The
+ * score of an agent is its share of the best bm25 for its expression in its index, plus the number of expressions after
+ * that.
  */
 const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): RankedDocument[] => {
   const ranked = new Map<number, RankedDocument>()
@@ -258,7 +247,7 @@ const stillFound = (sql: SqlStorage, query: SearchQuery, page: readonly RankedAg
   })
 }
 
-/** Returns the expression for the agents that match, with all filters. The last expression of a query includes all before it. */
+/** Returns the expression for the agents that match, with all filters. The last one of a query includes the others. */
 const withFilters = ({ filters, set, matches }: SearchQuery, match = matches?.at(-1)): string => {
   const required = [
     ...(match === undefined ? [] : [`(${match})`]),

@@ -1,10 +1,10 @@
 import type { StoredSigning } from '../prepare.ts'
-import { defineTable, integer, selectFirst, text } from '../sql.ts'
+import { defineTable, selectFirst } from '../sql.ts'
 
 /** The signatures of this host in the documents of an agent. */
 export const card_signatures = defineTable(
   'card_signatures',
-  { id: text, signers: text, signatures: text, published_seq: integer, resigned: integer },
+  { id: 'text', signers: 'text', signatures: 'text', published_seq: 'integer', resigned: 'integer' },
   'PRIMARY KEY (id)',
   { card_signatures_by_signers: '(signers)' },
 )

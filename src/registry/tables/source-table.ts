@@ -9,24 +9,14 @@ import type {
   SourceRecord,
   Validators,
 } from '../source-record.ts'
-import {
-  defineTable,
-  integer,
-  integerOrNull,
-  type Row,
-  selectFirst,
-  selectValue,
-  storeRow,
-  text,
-  textOrNull,
-} from '../sql.ts'
+import { defineTable, type Row, selectFirst, selectValue, storeRow } from '../sql.ts'
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
   'sources',
   {
-    ...{ id: text, source: text, checked: integerOrNull, due: integer, failures: integer },
-    ...{ failing_since: integerOrNull, failure: textOrNull, published_seq: integer },
+    ...{ id: 'text', source: 'text', checked: 'integer?', due: 'integer', failures: 'integer' },
+    ...{ failing_since: 'integer?', failure: 'text?', published_seq: 'integer' },
   },
   'PRIMARY KEY (id)',
   { failing_sources: '(failure) WHERE failure IS NOT NULL' },
@@ -35,7 +25,7 @@ export const sources = defineTable(
 /** The documents that were fetched from sources. They have rows of their own: one row is too small for two. */
 export const fetched = defineTable(
   'fetched',
-  { id: text, name: text, card: text, validators: text, review: textOrNull },
+  { id: 'text', name: 'text', card: 'text', validators: 'text', review: 'text?' },
   'PRIMARY KEY (id, name)',
 )
 
@@ -51,7 +41,7 @@ const MAX_DRIFT_LENGTH = 64 * 1024
 /** What the entry that counts the omitted changes takes. */
 const MORE_ENTRY_LENGTH = 64
 
-/** Returns the source of an agent; undefined where its card is in its manifest. Its health was published as `publishedSeq`. */
+/** Returns the source of an agent, whose health has the number `publishedSeq`; undefined for none. */
 export const selectSource = (sql: SqlStorage, id: string) => {
   const row = selectFirst<Row<typeof sources>>(sql, 'SELECT * FROM sources WHERE id = ?', id)
   if (!row) return undefined
@@ -82,10 +72,7 @@ export const healthOf = ({
   ...(failure && { failing: failure.status }),
 })
 
-/**
- * Stores the source of a registration in place of any other. Its health is published with the `seq` of the new revision;
- * without one, under the next number, and only if the edge knows another state.
- */
+/** Stores the source of an agent. Without a new revision, its health gets a number only if the edge has another. */
 export const saveSource = (
   sql: SqlStorage,
   id: string,
@@ -189,9 +176,7 @@ export const matchesFetched = (sql: SqlStorage, id: string, card: string | undef
   return same === undefined ? card === undefined : same === 1
 }
 
-/**
- * Serializes a drift for a row. If it is too large, the values are left out, then the last changes, which are counted.
- */
+/** Serializes a drift for a row. If it is too large, values are left out, then the last changes, which are counted. */
 export const serializeDrift = (drift: Drift): string => {
   const text = JSON.stringify(drift)
   if (text.length <= MAX_DRIFT_LENGTH) return text

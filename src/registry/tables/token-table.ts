@@ -1,13 +1,13 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import { tokenKey } from '../kv-format.ts'
-import { defineTable, integerOrNull, selectColumn, selectValue, text, type WriteResult } from '../sql.ts'
+import { defineTable, selectColumn, selectValue, type WriteResult } from '../sql.ts'
 import type { TokenRecord } from '../token-record.ts'
 
 /** The tokens, by the hashes of their texts. */
 export const tokens = defineTable(
   'tokens',
-  { id: text, hash: text, expires: integerOrNull, record: text },
+  { id: 'text', hash: 'text', expires: 'integer?', record: 'text' },
   'PRIMARY KEY (id), UNIQUE (hash)',
 )
 
