@@ -18,7 +18,7 @@ export type Envelope = {
   source?: SourceHealth
 }
 
-/** How long KV's own cache at the edge keeps a value. */
+/** The time for which KV's own cache at the edge keeps a value. */
 const KV_CACHE_SECONDS = 30
 
 /** Reads the text under a key of KV, and its `seq`; an empty one marks what was given up, and is null as none is. */

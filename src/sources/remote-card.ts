@@ -10,11 +10,11 @@ export class RemoteCard extends lazyObject(
   ['schedule', 'refresh', 'alarm'],
 ) {}
 
-/** How long an isolate waits before it requests another refresh of the same card. */
+/** The pause of an isolate before it requests another refresh of the same card. */
 const RETRY_MS = 30_000
 const CACHE_BYTES = 256 * 1024
 
-/** When this isolate may next request a refresh of an agent's card, in ms since 1970. */
+/** The times from which this isolate may request another refresh of a card, in ms since 1970. */
 const nextTimes = new ClockCache<{ at: number; size: number }>(CACHE_BYTES)
 
 /** Requests a refresh from the RemoteCard object of an agent, and makes the result visible in this isolate at once. */

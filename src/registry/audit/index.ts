@@ -1,2 +1,2 @@
-export * from './log.ts'
+export * from './audit-log.ts'
 export * from './shared.ts'

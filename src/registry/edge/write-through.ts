@@ -2,7 +2,7 @@ import { log } from '../../http/index.ts'
 import type { Registration } from '../prepare.ts'
 import type { Registered, Removed } from '../store/index.ts'
 import type { HostChange } from '../tables/index.ts'
-import { cacheEnvelope, cacheExtended, cacheProfile } from './cards.ts'
+import { cacheEnvelope, cacheExtended, cacheProfile } from './document-cache.ts'
 import { cacheHost } from './lookups.ts'
 import { forgetReceipt } from './receipts.ts'
 

@@ -31,7 +31,7 @@ class EventStream {
   #last: number
   #stopTimer = (): void => undefined
   #beats = 0
-  /** Whether the other end of the socket has answered the last ping. */
+  /** True while the other end of the socket has responded to the last ping. */
   #isAlive = true
   /** Writes that the reader has not taken yet, and the heartbeats since it took one. */
   #unread = 0

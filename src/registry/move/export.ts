@@ -3,7 +3,7 @@ import { selectValue } from '../sql.ts'
 import { lastChange, STATE_TABLE_NAMES } from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION } from './format.ts'
 
-/** Where a page of an export begins. */
+/** The begin of a page of an export. */
 export type ExportCursor =
   | { phase: 'revisions'; id: string; seq: number; since: number }
   | { phase: 'agents'; id: string; since: number }

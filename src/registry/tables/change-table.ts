@@ -32,7 +32,7 @@ type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'class' | 'at'> & {
   /** The entity tag of the manifest; absent for a removal. */
   manifestEtag?: string
   actor: string
-  /** Whether the agent was public before the change. */
+  /** True if the agent was public before the change. */
   wasPublic: boolean
 }
 

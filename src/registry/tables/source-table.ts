@@ -38,7 +38,7 @@ const JITTER = 0.1
 
 /** A row is limited to 2 MB, and a drift can be as large as the cards it compares. In characters. */
 const MAX_DRIFT_LENGTH = 64 * 1024
-/** What the entry that counts the omitted changes takes. */
+/** The length of the entry that counts the omitted changes. */
 const MORE_ENTRY_LENGTH = 64
 
 /** Returns the source of an agent, whose health has the number `publishedSeq`; undefined for none. */

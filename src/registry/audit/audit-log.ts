@@ -109,7 +109,7 @@ export const recordRefusal = (sql: SqlStorage, refusal: Refusal, now = Date.now(
 
 const HOUR_MS = 3_600_000
 
-/** How long the Registry remembers how many refusals of an actor it omitted. */
+/** The time for which the Registry remembers the number of omitted refusals of an actor. */
 const KEPT_HOURS = 24
 
 /** Finds the number of the first entry at or after a time by bisection: times never decrease, so they need no index. */

@@ -5,7 +5,7 @@ import {
   type Observations,
   type ObservedCall,
 } from '../../../src/card/model/observations.ts'
-import { observeCall, observeMediaTypes, sendObservations } from '../../../src/registry/edge/observations.ts'
+import { observeCall, observeMediaTypes, sendObservations } from '../../../src/registry/edge/observed-calls.ts'
 import { executionContext as ctx } from '../../support/kv.ts'
 
 // The isolate remembers agents, so each test has its own.

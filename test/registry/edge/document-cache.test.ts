@@ -8,7 +8,7 @@ import {
   readDocument,
   readExtended,
   readProfile,
-} from '../../../src/registry/edge/cards.ts'
+} from '../../../src/registry/edge/document-cache.ts'
 import { cacheRemoved } from '../../../src/registry/edge/write-through.ts'
 import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
 import { compileCard } from '../../support/cards/compile.ts'

@@ -8,9 +8,9 @@ import {
 import { log } from '../../http/index.ts'
 import { getRegistry } from '../store/index.ts'
 
-/** How often the observations of one agent are sent, unless a call shows something new. */
+/** The pause between sending observations of one agent, unless a call shows something new. */
 const SEND_INTERVAL_MS = 60_000
-/** How long to wait for further calls before that. */
+/** The time to wait for further calls before that. */
 const SEND_DELAY_MS = 1_000
 /** The runtime cancels what a request does in the background 30 s after its response. */
 const MAX_DELAY_MS = 20_000
@@ -21,14 +21,14 @@ const MAX_AGENTS = 1_000
 /** Facts that are new once: an agent may make up media types without end. */
 const MAX_KNOWN_FACTS = 200
 
-/** What this isolate has observed of an agent. */
+/** The observations of an agent in this isolate. */
 type Sample = {
   /** Not sent yet; undefined for nothing. */
   pending: Observations | undefined
-  /** What this isolate has seen of the agent before, in words that are compared only. */
+  /** The facts that this isolate has seen before, in words that are compared only. */
   readonly known: Set<string>
   sentAt: number
-  /** When the pending observations are to be sent. */
+  /** The time at which the pending observations are to be sent. */
   dueAt: number | undefined
 }
 
