@@ -21,7 +21,7 @@ export type Envelope = {
 /** The time for which KV's own cache at the edge keeps a value. */
 const KV_CACHE_SECONDS = 30
 
-/** Reads the text under a key of KV, and its `seq`; an empty one marks what was given up, and is null as none is. */
+/** Parses the text under a key of KV, with its `seq`; null for none, and for the empty text of a tombstone. */
 export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
   const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
   const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)

@@ -1,28 +1,23 @@
-/** The types of columns in SQL. */
-const SQL_TYPES = {
-  text: 'TEXT NOT NULL',
-  'text?': 'TEXT',
-  integer: 'INTEGER NOT NULL',
-  'integer?': 'INTEGER',
+/** The values of a column by its type, which has a question mark if the column may be NULL. */
+type Values = {
+  text: string
+  'text?': string | null
+  integer: number
+  'integer?': number | null
   /** Counts from 0. */
-  count: 'INTEGER NOT NULL DEFAULT 0',
+  count: number
   /** A key whose numbers are never used twice. */
-  counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-  blob: 'BLOB NOT NULL',
+  counter: number
+  blob: ArrayBuffer
 }
 
-/** The type of a column; with a question mark, of one that may be NULL. */
-export type ColumnType = keyof typeof SQL_TYPES
-
-/** The value of a column in a row. */
-type ColumnValue<Type> = Type extends 'text' | 'text?'
-  ? string | (Type extends 'text?' ? null : never)
-  : Type extends 'blob'
-    ? ArrayBuffer
-    : number | (Type extends 'integer?' ? null : never)
+const SQL_TYPES: Readonly<Record<keyof Values, string>> = {
+  ...{ text: 'TEXT NOT NULL', 'text?': 'TEXT', integer: 'INTEGER NOT NULL', 'integer?': 'INTEGER' },
+  ...{ count: 'INTEGER NOT NULL DEFAULT 0', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', blob: 'BLOB NOT NULL' },
+}
 
 /** A table: its columns, what else is defined of it, and the SQL after the names of its indexes. */
-export type Table<Columns = Readonly<Record<string, ColumnType>>> = {
+export type Table<Columns = Readonly<Record<string, keyof Values>>> = {
   name: string
   columns: Columns
   definitions: string
@@ -31,7 +26,7 @@ export type Table<Columns = Readonly<Record<string, ColumnType>>> = {
 
 /** A row as a query selects it. */
 export type Row<Source extends Table> = {
-  [Column in keyof Source['columns']]: ColumnValue<Source['columns'][Column]>
+  [Column in keyof Source['columns']]: Values[Source['columns'][Column] & keyof Values]
 }
 
 /**

@@ -162,7 +162,7 @@ const readKey = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 }
 
 /** A message of Standard Webhooks before it is signed. */
-export type WebhookMessage = { id: string; body: string }
+type WebhookMessage = { id: string; body: string }
 
 /** Writes a change as a message, with the same id in each attempt. `feed` distinguishes this host from others. */
 export const toWebhookMessage = (change: StoredChange, feed: string): WebhookMessage => {

@@ -3,7 +3,7 @@ import { type Row, selectFirst, selectValue } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
-export type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
+type KvEntry = { value: string | Uint8Array; metadata: { seq: number; etag?: string }; seconds?: number }
 
 /** The lifetime of a tombstone in KV: longer than any isolate lives, whose memory may still have the last value. */
 const TOMBSTONE_SECONDS = 30 * 86_400

@@ -8,16 +8,8 @@ export class Registry extends lazyObject(
     ...(['register', 'registerAll', 'remove', 'clearTasks', 'recordRefresh', 'recordRefusal'] as const),
     ...(['manifest', 'document', 'list', 'search', 'catalog', 'sitemap', 'namedAgents', 'upstreamBindings'] as const),
     ...(['revisions', 'revision', 'latestRevision', 'sourceRecord', 'sourceState', 'refreshBase'] as const),
-    ...([
-      'beginCheck',
-      'endCheck',
-      'observations',
-      'recordObservations',
-      'issueToken',
-      'revokeToken',
-      'tokens',
-    ] as const),
-    ...(['audit', 'exportPage', 'importStep', 'health', 'signingState', 'alarm'] as const),
+    ...(['beginCheck', 'endCheck', 'observations', 'recordObservations', 'health', 'signingState', 'alarm'] as const),
+    ...(['issueToken', 'revokeToken', 'tokens', 'audit', 'exportPage', 'importStep'] as const),
   ],
 ) {}
 

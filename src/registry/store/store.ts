@@ -25,9 +25,6 @@ const CONFLICT = { error: { outcome: 'conflict' } } as const
  */
 export type RegistryHealth = { unpublished: number; oldestStaleCard: number | null }
 
-/** The methods of the Registry. */
-export type Store = Awaited<ReturnType<typeof createStore>>
-
 /** Returns the state of the Registry for monitors, without the id of any agent. */
 export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth => {
   const oldest = selectValue<number | null>(

@@ -13,7 +13,7 @@ export const changes = defineTable(
 )
 
 /** The effect of a change on an agent. */
-export type ChangeKind = 'registered' | 'changed' | 'removed'
+type ChangeKind = 'registered' | 'changed' | 'removed'
 
 /** A stored change, at `at` in ms since 1970. `publicKind` is its effect for those who see public agents only. */
 export type StoredChange = {
