@@ -1,4 +1,4 @@
-import type { SearchFields, Summary } from '../src/registry/records.ts'
+import type { SearchFields, Summary } from '../src/registry/search-fields.ts'
 import { zipf } from './stats.ts'
 
 const SYLLABLES = 'ba co di fu ge ha ki lo mu ne po ra si to vu wa xe yo za tri'.split(' ')

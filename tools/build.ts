@@ -26,8 +26,8 @@ export const workerOptions = {
 /**
  * Builds the Worker into `directory` as it is uploaded: minified ES modules with source maps. `start.js` has all that a start
  * evaluates. What the source imports with `import()` is in modules of its own, which the runtime compiles on first import; only what
- * the Registry loads is in one, `store.js`, because many small modules are larger than one. What signs cards again, and
- * what imports, is loaded rarely.
+ * the Registry loads is in one, `store.js`, because many small modules are larger than one. What signs cards again, exports
+ * or imports is loaded rarely.
  */
 export const buildWorker = async (directory: string, plugins: Plugin[] = []): Promise<void> => {
   const { files, paths } = await buildAssets()
@@ -53,7 +53,7 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
       codeSplitting: {
         groups: [
           { name: 'start', tags: ['$initial'] },
-          { name: 'store', test: /\/registry\/(store|tables)\/(?!resign|imports)/ },
+          { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },
         ],
       },
     },

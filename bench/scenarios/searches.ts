@@ -1,6 +1,6 @@
 import { facetNames } from '../../src/pages/catalog/filters.ts'
-import type { SearchQuery } from '../../src/registry/records.ts'
-import { splitWords, toMatchExpressions } from '../../src/registry/search-words.ts'
+import { splitWords, toMatchExpressions } from '../../src/registry/search-terms.ts'
+import type { SearchQuery } from '../../src/registry/tables/search-index.ts'
 import { wordOf } from '../registry-agents.ts'
 
 const filter = (name: 'tag' | 'capability' | 'inputMode' | 'provider', value: string) => ({ name, values: [value] })

@@ -11,7 +11,7 @@ import { KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
 import { isJsonObject } from '../json/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
-import type { StoredManifest } from '../registry/index.ts'
+import type { StoredManifest } from '../registry/tables/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
 import {
   type CallTest,

@@ -1,7 +1,9 @@
 import type { Compiled } from '../card/compile/index.ts'
 import {
+  type ChangeClass,
   type Changes,
   classifyChanges,
+  type Drift,
   findVersionFinding,
   isLessSevere,
   type Offer,
@@ -10,24 +12,50 @@ import {
 import { readManifest } from '../card/manifest/index.ts'
 import type { AgentCard } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
-import type { Expected, StoredRevision, WriteTerms } from './records.ts'
+import type { Expected, WriteTerms } from './prepare.ts'
 
-/** How a registration differs from the newest revision of its agent. */
-export type Comparison = {
+/** One revision in an agent's history; `created` is in ms since 1970. */
+export type RevisionRow = {
+  seq: number
+  created: number
+  by: 'manifest' | 'fetch' | 'removal'
+  /** `admin`, the id of a token, or `host` for a refresh by the host itself. */
+  author: string
+  /** The class of what changed for clients. */
+  class?: ChangeClass
+  /** The differences of the fetched document from the one before. */
+  drift?: Drift
+}
+
+/**
+ * One revision with what was registered and served, as JSON texts: the canonical card and those of the tiers, the base
+ * tier first. A removal has neither, and no card is stored while a remote one has never been fetched.
+ */
+export type StoredRevision = RevisionRow & {
+  origin?: string
+  manifest?: string
+  card?: string
+  tiers: { tier: string; card: string }[]
+  /** Signatures of this host in the documents of the newest revision, by their digests. */
+  signatures?: Readonly<Record<string, string>>
+}
+
+/** The differences of a registration from the newest revision of its agent. */
+type Comparison = {
   /** The newest revision; null for a new agent. */
   seq: number | null
-  /** What changes for clients, if there are two cards to compare. */
+  /** The changes for clients, if there are two cards to compare. */
   changes?: Changes
-  /** What is wrong with the version of the card after these changes, unless its manifest does not want to know. */
+  /** An unsuitable version of the card after these changes, unless its manifest turns the check off. */
   finding?: VersionFinding
 }
 
-/** Compiles the manifest of an earlier revision with what this host and the upstream are now; undefined if that is impossible. */
+/** Compiles the manifest of an earlier revision for the current host and upstream; undefined if that is impossible. */
 export type Recompile = (document: Json) => Compiled | undefined
 
 /**
- * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce only what the
- * manifest itself changes, and not what the host or the upstream has changed meanwhile.
+ * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce
+ * only what the manifest itself changes, and not what the host or the upstream has changed meanwhile.
  */
 export const compareWithLatest = (
   compiled: Compiled | undefined,
@@ -51,10 +79,10 @@ export const compareWithLatest = (
   return { seq, changes, ...(finding && { finding }) }
 }
 
-/** Returns what clients got of an agent with a revision; undefined for a removal, and where no card had been fetched yet. */
+/** Returns what a revision offered to clients; undefined for a removal, and where no card had been fetched yet. */
 export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | undefined => {
   if (manifest === undefined || card === undefined) return undefined
-  // The manifest was valid when it was registered, and may not be by the rules of today. The cards are this host's own.
+  // The manifest was valid when it was registered, and may not be by current rules. The cards are this host's own.
   const read = readManifest(JSON.parse(manifest) as Json)
   return {
     card: JSON.parse(card) as AgentCard,
@@ -64,7 +92,7 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | unde
 }
 
 /**
- * Returns the terms of a write whose class is that of a comparison. It is rejected if there is a newer revision, unless it
+ * Adds the class of a comparison to the terms of a write. It is rejected if there is a newer revision, unless it
  * `isLast`: a busy agent must not be refused for the class. A revision that the terms expect already stays.
  */
 export const withClass = (terms: WriteTerms, { seq, changes }: Comparison, isLast: boolean): WriteTerms => ({

@@ -1,16 +1,15 @@
 import type { RepresentationName } from '../card/model/index.ts'
-import type { SourceHealth } from './staleness.ts'
 
 /** One document as it is sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
 
-/** Names of an agent's documents: its representations, and `profile`, which calls are checked against and which is never served. */
+/** Names of an agent's documents: its representations, and the `profile` for checking calls, which is never served. */
 export type DocumentName = RepresentationName | 'profile'
 
 /** The documents of one agent by name; several names may share one document. */
 export type Representations = Partial<Record<DocumentName, Representation>>
 
-/** What KV has of one agent under `card:{id}` or `extended:{id}:{tier}`. `modified` is an HTTP date. */
+/** The value in KV of `card:{id}` or `extended:{id}:{tier}`. `modified` is an HTTP date. */
 export type Envelope = {
   seq: number
   modified: string
@@ -19,8 +18,15 @@ export type Envelope = {
   source?: SourceHealth
 }
 
-/** How long KV's own cache at the edge keeps a value. */
-export const KV_CACHE_SECONDS = 30
+/** The time for which KV's own cache at the edge keeps a value. */
+const KV_CACHE_SECONDS = 30
+
+/** Parses the text under a key of KV, with its `seq`; null for none, and for the empty text of a tombstone. */
+export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
+  const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
+  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)
+  return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0 }
+}
 
 /** Returns KV's key for the documents of an agent. */
 export const cardKey = (id: string): string => `card:${id}`
@@ -36,9 +42,6 @@ export const receiptKey = (id: string): string => `receipt:${id}`
 
 /** Returns KV's key for a token, by the SHA-256 of its text in hexadecimal. */
 export const tokenKey = (hash: string): string => `token:${hash}`
-
-/** The key in the outbox for the changes that `Events` has not read yet. It is not a KV key. */
-export const EVENTS_KEY = 'events:'
 
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */
 export const agentKeys = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
@@ -64,7 +67,7 @@ export const groupByEtag = (representations: Representations): (Representation &
 /** The first line of an encoded envelope. */
 type Header = Omit<Envelope, 'representations'> & { parts: [names: DocumentName[], etag: string, length: number][] }
 
-/** Encodes an envelope: one line of JSON that lists the parts, then their bytes, which readers slice and never parse. */
+/** Encodes an envelope: a line of JSON that lists the parts, then their bytes, which readers slice and never parse. */
 export const encodeEnvelope = ({ representations, ...rest }: Envelope): Uint8Array<ArrayBuffer> => {
   const documents = groupByEtag(representations)
   const parts = documents.map(({ names, etag, bytes }): Header['parts'][number] => [names, etag, bytes.byteLength])
@@ -94,8 +97,37 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
   return { ...rest, representations }
 }
 
-/** Reads the envelope under a key of KV; an empty one with `seq` 0 where there is none. Copy representations that outlive it. */
+/** Reads the envelope under a key of KV; an empty one for none. Copy representations that outlive it. */
 export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => {
   const buffer = await env.CARDS.get(key, { type: 'arrayBuffer', cacheTtl: KV_CACHE_SECONDS })
   return buffer ? decodeEnvelope(buffer) : { seq: 0, modified: '', representations: {} }
 }
+
+/**
+ * The health of a remote card's upstream, as the edge knows it. `checked` is when the card was last confirmed, in ms
+ * since 1970; 0 for never. Successful checks are not republished, so it may be old while `failing` is unset. `failing`
+ * is the status that clients get once the card has expired.
+ */
+export type SourceHealth = {
+  checked: number
+  /** In seconds. */
+  ttl: number
+  staleIfError: number
+  failing?: 502 | 503 | 504
+}
+
+/** Checks whether the upstream fails and the card is older than its `ttl`. */
+export const isStale = ({ failing, checked, ttl }: SourceHealth): boolean =>
+  failing !== undefined && ageInSeconds(checked) > ttl
+
+/** Checks whether the upstream has failed for so long that the card is no longer served. */
+export const isExpired = ({ failing, checked, ttl, staleIfError }: SourceHealth): boolean =>
+  failing !== undefined && ageInSeconds(checked) > ttl + staleIfError
+
+/** Returns the header fields that mark a response as stale (RFC 9111 §5.1, RFC 7234 §5.5). */
+export const staleHeaders = ({ checked }: SourceHealth): Record<string, string> => ({
+  Age: String(ageInSeconds(checked)),
+  Warning: '110 - "Response is Stale", 111 - "Revalidation Failed"',
+})
+
+const ageInSeconds = (checked: number): number => Math.floor((Date.now() - checked) / 1000)

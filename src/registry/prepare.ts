@@ -1,24 +1,81 @@
 import type { Compiled } from '../card/compile/index.ts'
+import type { ChangeClass } from '../card/diff/index.ts'
 import { missingCardProfile } from '../card/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
 import { type RepresentationName, signedNames } from '../card/model/index.ts'
 import { type CardSigner, signCard } from '../card/signatures/index.ts'
-import { strongEtag } from '../http/index.ts'
+import { type Precondition, strongEtag } from '../http/index.ts'
 import type { Json, JsonObject } from '../json/index.ts'
 import type { Signing } from '../signing/index.ts'
 import type { Representation } from './kv-format.ts'
-import type { Registration, Summary, WriteTerms } from './records.ts'
-import { collectSearchFields, noSearchFields } from './search-fields.ts'
+import type { SearchFields, Summary } from './search-fields.ts'
+import { collectSearchFields, noSearchFields } from './search-terms.ts'
+import type { SourceRecord } from './source-record.ts'
+
+/** A manifest compiled and hashed, ready to be stored and published. */
+export type Registration = {
+  id: string
+  /** The manifest as JSON text, and its entity tag. */
+  manifest: string
+  manifestEtag: string
+  visibility: Manifest['visibility']
+  /** The set of agents that the manifest names; undefined for none. */
+  set: string | undefined
+  hosts: readonly string[]
+  /** The origin that absolute URLs of this host start with. */
+  origin: string
+  summary: Summary
+  search: SearchFields
+  /** The canonical card as JSON text, for the history. Absent while a remote card has never been fetched. */
+  card?: string
+  /** Empty while a remote card has never been fetched. */
+  representations: Partial<Record<RepresentationName, Representation>>
+  /** Absent while a remote card has never been fetched. */
+  signing?: StoredSigning
+  /** The CallProfile as JSON. It is published next to the representations and never served. */
+  profile: Representation
+  /** The extended cards, the lowest tier first. */
+  extended: Extended[]
+  /** Set for an agent with a remote card. */
+  source?: SourceRecord
+} & WriteTerms
+
+/**
+ * The signatures of this host in an agent's documents, by the digest of what each signs, and the names of the keys for
+ * which it was decided how they are signed (`nameSigners`).
+ */
+export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
+
+/** The extended card of one tier, hashed; `card` is the canonical one as JSON text. */
+export type Extended = { tier: string; card: string; representations: Record<RepresentationName, Representation> }
+
+/** The terms of a write: it is rejected unless `expected` still describes what is stored. */
+export type WriteTerms = {
+  expected: Expected
+  /** `admin`, the id of a token, or `host` for a refresh that nobody requested. */
+  actor: string
+  /** Absent for a registration that is just that. */
+  cause?: WriteCause
+  /** The class of what changes for clients; absent for a new agent, and where nothing can be compared. */
+  changeClass?: ChangeClass
+}
+
+/**
+ * The state that a write expects (optimistic concurrency): the client's precondition, and what the write was computed
+ * from. `seq` is the agent's newest revision, null for no agent; `checked` is that of its source record, null where it
+ * has none.
+ */
+export type Expected = Precondition & { seq?: number | null; checked?: number | null }
+
+/** The cause of a special write: it accepts a pending card by its entity tag, or restores the revision `seq`. */
+export type WriteCause = { accepted: string } | { restored: number }
 
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
 
-/** A compiled manifest, the document that it was compiled from, and how its cards are signed. */
-type Prepared = { id: string; document: Json; compiled: Compiled; signing: Signing }
-
-/** Turns a compiled manifest into the exact bytes to be served, signed where this host signs, and their entity tags. */
+/** Turns a compiled document into the bytes to be served, signed where this host signs, and their entity tags. */
 export const prepareRegistration = async (
-  { id, document, compiled, signing }: Prepared,
+  { id, document, compiled, signing }: { id: string; document: Json; compiled: Compiled; signing: Signing },
   terms: WriteTerms,
 ): Promise<Registration> => {
   const { manifest, card, documents, profile, origin } = compiled
@@ -29,7 +86,11 @@ export const prepareRegistration = async (
     origin,
     summary: summarize(compiled),
     card: JSON.stringify(card),
-    search: { ...collectSearchFields(compiled.card), signed: hasAuthorSignatures(documents) },
+    search: {
+      ...collectSearchFields(compiled.card),
+      // The policy of the manifest may leave the signatures of the author out of all documents that clients verify.
+      signed: signedNames.some(name => documents[name].signatures !== undefined),
+    },
     representations,
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
@@ -42,10 +103,6 @@ export const prepareRegistration = async (
     ...terms,
   }
 }
-
-/** Whether a document that clients verify has the signatures of the author: the policy of the manifest may leave them out of all. */
-const hasAuthorSignatures = (documents: Compiled['documents']): boolean =>
-  signedNames.some(name => documents[name].signatures !== undefined)
 
 /** Prepares an agent whose remote card has never been fetched: it is known and listed, but has no card to serve. */
 export const prepareWithoutCard = async (
@@ -70,7 +127,7 @@ export const prepareWithoutCard = async (
   }
 }
 
-/** Whether each of these texts fits in a row of the Registry's database. */
+/** Checks whether each of these texts fits in a row of the Registry's database. */
 export const fitsInRow = (texts: readonly string[]): boolean =>
   // In UTF-8 a UTF-16 unit takes three bytes at most.
   texts.every(text => text.length * 3 <= MAX_ROW_BYTES || new TextEncoder().encode(text).byteLength <= MAX_ROW_BYTES)
@@ -90,7 +147,8 @@ const createEncoder = (signer: CardSigner | undefined) => {
     return encode(JSON.stringify(signed.document))
   }
   const encodeDocument = (name: string, document: JsonObject): Promise<Representation> => {
-    const isSigner = signer !== undefined && isSignedByHost(name, document)
+    // Not where the signatures of the author are kept.
+    const isSigner = signer && document.signatures === undefined && signedNames.some(signed => signed === name)
     const text = JSON.stringify(document)
     const key = `${isSigner} ${text}`
     const representation = encoded.get(key) ?? (isSigner ? encodeSigned(document, signer) : encode(text))
@@ -109,10 +167,6 @@ const createEncoder = (signer: CardSigner | undefined) => {
   }
 }
 
-/** Whether this host signs a document: not where the signatures of its author are kept. */
-const isSignedByHost = (name: string, { signatures }: JsonObject): boolean =>
-  signatures === undefined && signedNames.some(signed => signed === name)
-
 const encode = async (text: string): Promise<Representation> => {
   const bytes = new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
   return { etag: await strongEtag(bytes), bytes }
@@ -124,11 +178,7 @@ const summarize = ({ card, documents }: Compiled): Summary => {
   const url = supportedInterfaces[0]?.url ?? ''
   const { shaman, superx } = documents
   return {
-    name,
-    description,
-    version,
-    url,
-    protocol: textOr('a2a', superx.protocol),
+    ...{ name, description, version, url, protocol: textOr('a2a', superx.protocol) },
     // The card may have any text there.
     ...(documentationUrl !== undefined && /^https?:/i.test(documentationUrl) && { documentationUrl }),
     shaman: { url: textOr(url, shaman.url), preferredTransport: textOr('JSONRPC', shaman.preferredTransport) },

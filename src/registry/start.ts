@@ -1,1 +1,2 @@
-export * from './staleness.ts'
+export { isExpired, isStale, type SourceHealth, staleHeaders } from './kv-format.ts'
+export * from './lazy-object.ts'

@@ -38,14 +38,3 @@ export const TokenRecord = v.object({
   expires: v.nullable(timestamp),
 })
 export type TokenRecord = v.InferOutput<typeof TokenRecord>
-
-/** Result of issuing a token. */
-export type TokenIssued =
-  | { outcome: 'issued'; seq: number; published: boolean }
-  | { outcome: 'too-many-tokens'; limit: number }
-  | { outcome: 'id-taken' }
-
-/** Result of revoking a token. The hash lets the calling isolate forget the token at once. */
-export type TokenRevoked =
-  | { outcome: 'revoked'; seq: number; hash: string; published: boolean }
-  | { outcome: 'unknown' }

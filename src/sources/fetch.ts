@@ -1,18 +1,42 @@
 import type { Source } from '../card/manifest/index.ts'
-import type { CardError } from '../card/model/index.ts'
+import type { CardError, Note } from '../card/model/index.ts'
+import { resolveInterfaceUrls } from '../card/rewrite/index.ts'
 import { config, type Variables } from '../config.ts'
-import { blockReason, createUpstreamFetch, isPrivateHost, log } from '../http/index.ts'
-import { describeFailure, discover, discoveryLimits, type McpError, toSuperxCard } from '../mcp/client/index.ts'
-import type { SourceRecord } from '../registry/index.ts'
-import { type FetchResult, fetchFailed, fetchUpstreamCard } from './upstream-card.ts'
-import { findPinnedKeys } from './verify.ts'
+import {
+  blockOrigins,
+  blockReason,
+  CLOUDFLARE_ERRORS,
+  createUpstreamClient,
+  createUpstreamFetch,
+  type FetchFailure,
+  fetchText,
+  isPrivateHost,
+  log,
+  originMatcher,
+  parseUrl,
+  type Resource,
+  userAgent,
+} from '../http/index.ts'
+import { isJsonObject, isJsonType, type Json, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
+import { describeFailure, discover, discoveryLimits, toSuperxCard } from '../mcp/client/index.ts'
+import type { CardVerification, SourceFailure, SourceRecord, Validators } from '../registry/index.ts'
+import { createKeyFetch } from '../signing/index.ts'
+import { findPinnedKeys, verifyFetched } from './verification.ts'
+
+/** Result of fetching a card. */
+export type FetchResult =
+  /** `notes` are the differences from the source, `verification` is the result for its signatures. */
+  | { card: JsonObject; validators: Validators; notes?: Note[]; verification?: CardVerification | undefined }
+  /** The card that the validators stand for is still current. */
+  | { unchanged: true }
+  | { failure: SourceFailure }
 
 /** The agent whose card is fetched, and what is known about it. */
 export type FetchContext = {
   id: string
-  /** What is stored of the source, if the card was fetched before. */
+  /** The stored record of the source, if the card was fetched before. */
   known?: SourceRecord | undefined
-  /** Whether a response that the card is unchanged is of use. */
+  /** Set where a response that the card is unchanged is of use. */
   isConditional?: boolean
   /** The origins of this host, which are never called. */
   ownOrigins: readonly string[]
@@ -29,10 +53,7 @@ export const fetchSource = (
   return fetchUpstreamCard(source, { validators, pinned: findPinnedKeys(known, source), ownOrigins }, env)
 }
 
-/**
- * Makes the card of agent `id` from what its MCP server reports. A server that cannot be used is `not-ready`, as in SuperX. Never
- * rejects.
- */
+/** Makes the card of an agent from the report of its MCP server. A server that fails is `not-ready`, as in SuperX. */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {
   const fetch = createUpstreamFetch(source, env, config(env))
   if ('misconfigured' in fetch)
@@ -42,21 +63,12 @@ export const fetchMcpCard = async (source: Source, id: string, env: Env): Promis
   if ('failure' in discovery) {
     const { failure } = discovery
     const reason = failure.code === 'unreachable' ? failure.why : failure.code
-    return fetchFailed(source, { status: 503, code: CODES[failure.code], message: describeFailure(failure) }, reason)
+    const code = failure.code === 'unreachable' || failure.code === 'timeout' ? failure.code : 'not-ready'
+    return fetchFailed(source, { status: 503, code, message: describeFailure(failure) }, reason)
   }
   const { card, notes } = toSuperxCard(id, discovery.discovered, source.url)
   return { card, validators: {}, ...(notes.length > 0 && { notes }) }
 }
-
-const CODES = {
-  unreachable: 'unreachable',
-  timeout: 'timeout',
-  'not-ready': 'not-ready',
-  'broken-off': 'not-ready',
-  'too-large': 'not-ready',
-  'session-lost': 'not-ready',
-  refused: 'not-ready',
-} as const satisfies Record<McpError['code'], string>
 
 /** Returns an error if the address of a source is one that this host never calls. The log has the reason. */
 export const checkSourceAllowed = ({ kind, url, service }: Source, env: Variables): CardError | undefined => {
@@ -72,9 +84,148 @@ export const describeBlocked = (address: string, env: Variables): string | undef
   log('warn', 'source-blocked', { 'calling_card.detail': why })
   const { origin, hostname } = new URL(address)
   const advice = localOrigins
-    ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, or add the origin to that line after a space, and restart \`npm start\`.`
+    ? `If the agent is on your machine, write ALLOWED_ORIGINS=${origin} into .dev.vars, ` +
+      'or add the origin to that line after a space, and restart `npm start`.'
     : isPrivateHost(hostname)
       ? 'No deployed host reaches this one: give the agent a public https address, such as that of a tunnel.'
       : `To allow it, add ${origin} to ALLOWED_ORIGINS in wrangler.toml, and deploy.`
   return `is not an address that this host calls: it calls public host names over https. ${advice}`
+}
+
+/** The validators of the last card, the keys that are pinned, and the origins of this host besides `PUBLIC_URL`. */
+type KnownCard = { validators?: Validators | undefined; pinned?: string[] | undefined; ownOrigins?: readonly string[] }
+
+/** Fetches the card that an agent publishes, and verifies it if its source demands that. Never rejects. */
+export const fetchUpstreamCard = async (
+  source: Source,
+  { validators, pinned, ownOrigins = [] }: KnownCard,
+  env: Env,
+): Promise<FetchResult> => {
+  const client = createUpstreamClient(source, env, config(env))
+  if ('misconfigured' in client)
+    return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
+  const isOwn = originMatcher([...ownOrigins, config(env).publicOrigin])
+  // The fetch of its own card would never end.
+  if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
+  const response = await fetchText(source.url, {
+    // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
+    headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
+    credentials: client.credentials,
+    // Each card is verified with the keys of its time, so it is fetched again, too.
+    validators: source.verification ? undefined : conditionalHeaders(validators),
+    accepts: isJsonType,
+    fetch: blockOrigins(client.fetch, isOwn),
+  })
+  if ('failed' in response)
+    return response.failed === 'unchanged'
+      ? { unchanged: true }
+      : fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
+  const parsed = parseUnambiguous(response.content, 'an Agent Card')
+  if ('refused' in parsed) return fetchFailed(source, unreadable(parsed), parsed.refused)
+  const card = parsed.value
+  if (!isJsonObject(card)) return fetchFailed(source, notAnObject(card), 'no object')
+  const demanded = source.verification
+  if (!demanded) return toFetched({ card }, response)
+  // Keys on the origin of the card are fetched as the card itself, but without credentials.
+  const isOfCard = originMatcher([source.url])
+  const { allowedOrigins } = config(env)
+  const [ofCard, ofOthers] = [createKeyFetch(allowedOrigins, client.fetch), createKeyFetch(allowedOrigins)]
+  const fetchJson = (url: string) => (isOfCard(url) ? ofCard(url) : ofOthers(url))
+  const verified = await verifyFetched(card, { source, demanded, pinned, fetchJson })
+  return 'failure' in verified
+    ? fetchFailed(source, verified.failure, verified.failure.message)
+    : toFetched(verified, response)
+}
+
+/** Logs why a card could not be fetched, with only the server of the address: the rest may be a secret. */
+const fetchFailed = ({ url }: Source, failure: SourceFailure, why: string): { failure: SourceFailure } => {
+  const { hostname, port } = parseUrl(url) ?? { hostname: '', port: '' }
+  const server = { 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) }
+  log('error', 'card-unread', { ...server, 'calling_card.detail': why })
+  return { failure }
+}
+
+const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<string, string> | undefined => {
+  if (etag !== undefined) return { 'If-None-Match': etag }
+  return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
+}
+
+/** Adds to a card what the response declares about it. */
+const toFetched = (
+  { card, verification, notes = [] }: { card: JsonObject; verification?: CardVerification; notes?: Note[] },
+  { headers, url, redirected }: Resource,
+): FetchResult => {
+  // Neither the validators nor the base of relative URLs are those of the address that the manifest names.
+  const resolved = redirected ? resolveInterfaceUrls(card, url) : { card, notes: [] }
+  // What is kept is not the document that was signed.
+  const isChanged = resolved.notes.length > 0
+  const message = 'left out: they do not cover the card with absolute URLs'
+  const lost = isChanged && card.signatures !== undefined ? [{ pointer: '/signatures', message }] : []
+  const allNotes = [...notes, ...resolved.notes, ...lost]
+  const [etag, lastModified] = redirected ? [] : [headers.get('ETag'), headers.get('Last-Modified')]
+  return {
+    card: isChanged ? omit(resolved.card, 'signatures') : resolved.card,
+    validators: { ...(etag != null && { etag }), ...(lastModified != null && { lastModified }) },
+    ...(allNotes.length > 0 && { notes: allNotes }),
+    ...(verification && { verification }),
+  }
+}
+
+/** A blocked address looks like one that does not respond: otherwise owners could map the network around this host. */
+const unreachable: SourceFailure = {
+  status: 502,
+  code: 'unreachable',
+  message:
+    "The card's address cannot be reached. Check that it is correct, public and https; " +
+    'the log of this host has the reason.',
+}
+
+const timeout: SourceFailure = { status: 504, code: 'timeout', message: "The card's address did not respond in time." }
+
+const ownAddress: SourceFailure = {
+  ...unreachable,
+  message: "The card's address is this host itself. Name the one where the agent publishes its card.",
+}
+
+const toSourceFailure = (failure: Exclude<FetchFailure, { failed: 'unchanged' }>): SourceFailure => {
+  switch (failure.failed) {
+    case 'blocked':
+    case 'unreachable':
+      return unreachable
+    case 'timeout':
+      return timeout
+    case 'redirect':
+      return { ...unreachable, message: `The card's address redirects ${failure.detail}.` }
+    case 'status':
+      return statusFailure(failure.status)
+    case 'type':
+      return notACard(`The card's address responded ${describeType(failure.type)}; a card is application/json.`)
+    case 'too-large':
+      return notACard(`The card has ${failure.detail}.`)
+    case 'not-text':
+      return notACard('The card is not UTF-8 text.')
+  }
+}
+
+const statusFailure = (status: number): SourceFailure => {
+  const network = CLOUDFLARE_ERRORS.get(status)
+  if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
+  return { ...unreachable, message: `The card's address responded with HTTP ${status}.` }
+}
+
+const describeType = (type: string): string => {
+  if (type === '') return 'without a Content-Type'
+  return `with ${/\bhtml\b/.test(type) ? 'an HTML page' : type}`
+}
+
+const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
+
+const unreadable = ({ refused, detail }: { refused: string; detail: string }): SourceFailure => {
+  const kind = refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
+  return notACard(`The card's address responded with ${kind} JSON. ${detail.replace(/[^.]$/, '$&.')}`)
+}
+
+const notAnObject = (value: Json): SourceFailure => {
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`
+  return notACard(`The card's address responded with ${kind}; an Agent Card is a JSON object.`)
 }

@@ -7,7 +7,6 @@ import { strongEtag } from '../http/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/index.ts'
 import {
   fitsInRow,
-  type PendingCard,
   prepareRegistration,
   prepareWithoutCard,
   type Registration,
@@ -16,10 +15,10 @@ import {
   type WriteTerms,
 } from '../registry/index.ts'
 import type { Signing } from '../signing/index.ts'
-import type { FetchResult } from './upstream-card.ts'
-import { acceptVerification, isSameSource, judge, toUnverifiedFailure } from './verify.ts'
+import type { FetchResult } from './fetch.ts'
+import { acceptVerification, evaluateCard, isSameSource, toUnverifiedFailure } from './verification.ts'
 
-/** An agent with a remote card: its manifest as it is now, and what was stored about its source before. */
+/** An agent with a remote card: its current manifest, and what was stored about its source before. */
 export type RemoteAgent = {
   id: string
   document: Json
@@ -28,58 +27,53 @@ export type RemoteAgent = {
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']
-  /** Whether an owner has accepted the fetched card, though it widens access or is not verified. */
+  /** Set where an owner has accepted the fetched card, though it widens access or is not verified. */
   isAccepted?: boolean
 }
 
-/** What to store about the source, and the card to serve: undefined if none was ever fetched. */
+/** The record of the source to store, and the card to serve: undefined if none was ever fetched. */
 export type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
 
-/**
- * Merges the result of a fetch into the stored record. The previous card stays while the fetched one cannot be used. Returns only
- * errors of the manifest itself.
- */
-export const reconcile = async (
-  agent: RemoteAgent,
-  fetched: FetchResult,
-): Promise<Reconciled | { errors: CardError[] }> => {
+type Reconciliation = Reconciled | { errors: CardError[] }
+
+/** Merges a fetched card into the stored record, which stays if it is unusable. Returns only errors of the manifest. */
+export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promise<Reconciliation> => {
   const { source, by, isAccepted = false } = agent
   const previous = previousRecord(agent)
+  const failed = (failure: SourceFailure) => withPrevious(agent, { ...previous, failure })
+  // A pending card stays pending while the upstream cannot be read.
+  const waiting = previous.card !== undefined && agent.known?.pending
   if ('failure' in fetched)
-    return withPrevious(agent, { ...previous, ...stillPending(agent, previous), failure: fetched.failure })
+    return withPrevious(agent, { ...previous, ...(waiting && { pending: waiting }), ...fetched })
   if ('unchanged' in fetched) return withPrevious(agent, { ...previous, checked: Date.now() })
   const { validators, notes = [] } = fetched
   const { card, text } = storedForm(fetched.card, [previous.card, agent.known?.pending?.card])
-  const { verification, doubts } = isAccepted
-    ? { verification: fetched.verification && acceptVerification(fetched.verification), doubts: [] }
-    : judge({ card, verification: fetched.verification }, previous)
+  const { verification, violations } = isAccepted
+    ? { verification: fetched.verification && acceptVerification(fetched.verification), violations: [] }
+    : evaluateCard({ card, verification: fetched.verification }, previous)
   const isRequired = source.verification?.policy === 'require'
-  if (isRequired && doubts.length > 0 && previous.card === undefined)
-    return withPrevious(agent, { ...previous, failure: toUnverifiedFailure(doubts) })
+  if (isRequired && violations.length > 0 && previous.card === undefined) return failed(toUnverifiedFailure(violations))
   const result = compileWith(agent, card)
-  if ('errors' in result)
-    return isOwnersError(agent, card)
-      ? result
-      : withPrevious(agent, { ...previous, failure: toInvalidCardFailure(result.errors) })
+  if ('errors' in result) return isOwnersError(agent, card) ? result : failed(toInvalidCardFailure(result.errors))
   const { secrets } = result.compiled
-  if (secrets.length > 0) return withPrevious(agent, { ...previous, failure: toInvalidCardFailure(secrets) })
+  if (secrets.length > 0) return failed(toInvalidCardFailure(secrets))
   if (!fitsInRow([text, ...servedTexts(result.compiled)]))
-    return withPrevious(agent, { ...previous, failure: toInvalidCardFailure([tooLarge]) })
+    return failed(toInvalidCardFailure([{ pointer: '', message: 'is larger than this host can store' }]))
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
   // Of allowed values too, which only look like secrets.
   const redact = createRedaction([card, before])
   const verified = verification && { verification }
-  // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them, by any rule.
+  // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them.
   const find = source.pin ? findWidenings : isRequired ? findWeakerSecurity : undefined
   const widenings = find && !isAccepted && before ? findSince(agent, before, result.compiled, find) : []
-  const widens = redact([...(isRequired ? doubts : []), ...widenings])
+  const widens = redact([...(isRequired ? violations : []), ...widenings])
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
     const pending = { etag, card: text, validators, widens, drift, ...verified }
-    return withPending(agent, { ...previous, checked: Date.now() }, pending)
+    return withPending(agent, { ...previous, checked: Date.now(), pending })
   }
-  const allNotes = redact([...notes, ...doubts])
+  const allNotes = redact([...notes, ...violations])
   const report = { drift, ...(allNotes.length > 0 && { notes: allNotes }) }
   const record = { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }
   return { record, compiled: result.compiled }
@@ -120,9 +114,7 @@ const servedTexts = ({ card, documents, extended }: Compiled): string[] =>
     Object.values(each).map(document => JSON.stringify(document)),
   )
 
-const tooLarge: CardError = { pointer: '', message: 'is larger than this host can store' }
-
-/** Returns the stored card of the same source. Omits the failure and the pending card, which each fetch decides again. */
+/** Returns the stored card of the same source, without the failure and the pending card: each fetch decides these. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   if (!known || !isSameSource(known.source, source) || known.card === undefined) return { source, by }
   const { card, validators, verification, checked } = known
@@ -134,23 +126,14 @@ const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   }
 }
 
-/** A pending card stays pending while the upstream cannot be read. */
-const stillPending = ({ known }: RemoteAgent, { card }: SourceRecord): Pick<SourceRecord, 'pending'> =>
-  card !== undefined && known?.pending ? { pending: known.pending } : {}
-
-const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciled | { errors: CardError[] } => {
+const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciliation => {
   if (record.card === undefined) return { record, compiled: undefined }
   const result = compileWith(agent, JSON.parse(record.card) as JsonObject)
   return 'errors' in result ? result : { record, compiled: result.compiled }
 }
 
 /** A refresh leaves what is served as it is, even if it no longer compiles; a new manifest must compile with it. */
-const withPending = (
-  agent: RemoteAgent,
-  previous: SourceRecord,
-  pending: PendingCard,
-): Reconciled | { errors: CardError[] } => {
-  const record = { ...previous, pending }
+const withPending = (agent: RemoteAgent, record: SourceRecord): Reconciliation => {
   const result = withPrevious(agent, record)
   if ('record' in result) return result
   return agent.by === 'fetch' ? { record, compiled: undefined } : { errors: [previousInvalid, ...result.errors] }
@@ -159,13 +142,14 @@ const withPending = (
 const previousInvalid: CardError = {
   pointer: '/upstream',
   message:
-    'has a new card that waits for approval, and this manifest cannot serve the one before it: refresh the agent and accept the new card first',
+    'has a new card that waits for approval, and this manifest cannot serve the one before it: ' +
+    'refresh the agent and accept the new card first',
 }
 
 const compileWith = ({ id, document, origins }: RemoteAgent, fetched: JsonObject) =>
   compile(document, { id, ...origins, fetched })
 
-/** Whether the manifest is to blame for an error: without what it adds to the fetched card, the card compiles. */
+/** Checks whether the manifest causes an error: without what it adds to the fetched card, the card compiles. */
 const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
   const { document } = agent
   const bare = isJsonObject(document) ? omit(document, 'card', 'extended', 'tiers', 'jwt') : document
@@ -174,10 +158,8 @@ const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
 
 const findSince = (agent: RemoteAgent, before: JsonObject, now: Compiled, find: typeof findWidenings): CardError[] => {
   const result = compileWith(agent, before)
-  return 'compiled' in result ? find(result.compiled.direct, now.direct) : [incomparable]
-}
-
-const incomparable: CardError = {
-  pointer: '',
-  message: 'cannot be compared with the card before it, which this host can no longer compile: review it yourself',
+  if ('compiled' in result) return find(result.compiled.direct, now.direct)
+  const message =
+    'cannot be compared with the card before it, which this host can no longer compile: review it yourself'
+  return [{ pointer: '', message }]
 }

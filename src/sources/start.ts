@@ -1,2 +1,1 @@
 export * from './remote-card.ts'
-export * from './revalidate.ts'

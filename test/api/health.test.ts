@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { handleRequest } from '../../src/app.ts'
-import type { RegistryHealth, WebhookHealth } from '../../src/registry/records.ts'
+import type { WebhookHealth } from '../../src/registry/events/webhook-queue.ts'
+import type { RegistryHealth } from '../../src/registry/store/store.ts'
 import { VERSION } from '../../src/version.ts'
 import { executionContext as ctx } from '../support/kv.ts'
 import { token } from '../support/runtime.ts'

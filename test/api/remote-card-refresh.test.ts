@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { serveRemoteCard } from '../../src/api/card-endpoints.ts'
 import { userAgent } from '../../src/http/headers.ts'
-import type { RemoteDocument } from '../../src/registry/edge/cards.ts'
+import type { RemoteDocument } from '../../src/registry/edge/document-cache.ts'
 import { startNodeHost } from '../support/node-host.ts'
 import { token } from '../support/runtime.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import type { SourceRecord } from '../../src/registry/records.ts'
+import type { SourceRecord } from '../../src/registry/source-record.ts'
 import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { type Received, senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'

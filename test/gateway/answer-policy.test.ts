@@ -6,7 +6,7 @@ import type { Observations, Outcomes } from '../../src/card/model/observed-calls
 import { observeAnswers } from '../../src/gateway/answer-policy.ts'
 import { type CallContext, createCallContext } from '../../src/gateway/gate/call-context.ts'
 import type { OwnedCall } from '../../src/gateway/tasks/owned-call.ts'
-import { sendObservations } from '../../src/registry/edge/observations.ts'
+import { sendObservations } from '../../src/registry/edge/observed-calls.ts'
 import { callWith, profileWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
 

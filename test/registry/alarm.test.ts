@@ -49,7 +49,7 @@ describe('the alarm of an object', () => {
   it('of the Registry is set by the next write if it could not be set, and the failure is logged', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue()
     vi.spyOn(state.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
-    const publisher = await Publisher.create(state.storage, {} as Env)
+    const publisher = new Publisher(state.storage, {} as Env, await Alarm.load(state.storage))
     publisher.wakeAt(10)
     await new Promise(setImmediate)
     publisher.wakeAt(20)
@@ -62,7 +62,7 @@ it('the alarm of the Registry publishes at most 500 keys, and is set again for t
   const { sql } = state.storage
   createTables(sql)
   const put = vi.fn(async () => undefined)
-  const publisher = await Publisher.create(state.storage, { CARDS: { put } } as never)
+  const publisher = new Publisher(state.storage, { CARDS: { put } } as never, await Alarm.load(state.storage))
   publisher.enqueue(Array.from({ length: 501 }, (_, index) => `token:${index}`))
   expect(state.alarm).toBeGreaterThan(Date.now() + 900)
   publisher.clearAlarm()

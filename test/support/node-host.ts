@@ -103,14 +103,18 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
 ) => {
   const instances = new Map<string, Instance>()
   const storages = new Map<string, TestStorage>()
-  const starting: Promise<void>[] = []
+  const starting: Promise<unknown>[] = []
   const storageOf = (name: string): DurableObjectStorage => {
     const opened = storages.get(name) ?? openStorage()
     storages.set(name, opened)
     return opened.storage
   }
   const create = (name: string): Instance => {
-    const blockConcurrencyWhile = (work: () => Promise<void>) => void starting.push(work())
+    const blockConcurrencyWhile = (work: () => Promise<unknown>) => {
+      const done = work()
+      starting.push(done)
+      return done
+    }
     const state: unknown = { storage: storageOf(name), waitUntil: () => undefined, blockConcurrencyWhile }
     return new Class(state as DurableObjectState, getEnv())
   }

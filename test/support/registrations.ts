@@ -1,8 +1,9 @@
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'
-import type { Registration, SourceFailure, SourceRecord } from '../../src/registry/records.ts'
-import { noSearchFields } from '../../src/registry/search-fields.ts'
+import type { Registration } from '../../src/registry/prepare.ts'
+import { noSearchFields } from '../../src/registry/search-terms.ts'
+import type { SourceFailure, SourceRecord } from '../../src/registry/source-record.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'
 
 /** The source of a card on another host, with `changes`. */

@@ -51,10 +51,10 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: NEVER_ABSENT,
   },
   {
-    path: 'src/registry/events/change-table.ts',
+    path: 'src/registry/events/change-feed.ts',
     original: '0',
     replacement: '-1',
-    line: 'change.publicKind === undefined ? 0 : 1',
+    line: 'publicKind ? 1 : 0',
     reason: 'the column is only compared with 1',
   },
   {
@@ -105,16 +105,10 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'zero has returned before',
   },
   {
-    path: 'src/registry/store/signatures.ts',
+    path: 'src/registry/store/stale-signatures.ts',
     original: 'coming.length > 0',
     replacement: 'coming.length >= 0',
     reason: 'the minimum of no times is Infinity, for which no alarm is set',
-  },
-  {
-    path: 'src/registry/move/export.ts',
-    original: "'audit'",
-    replacement: "''",
-    reason: 'the cursor of any phase that has no other page leads to the audit',
   },
   {
     path: 'src/json/media-type.ts',

@@ -3,8 +3,15 @@ import { actorOf, audited, countWrites, requireScope } from '../../auth/index.ts
 import { CORS_HEADERS, type Handler, HttpError, PRIVATE_NO_STORE } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
-import { EXPORT_TYPE, type ExportCursor, type Imported, parseTrailer, type Trailer } from '../../registry/move/index.ts'
-import { getRegistry, type ImportReply } from '../../registry/store/index.ts'
+import {
+  EXPORT_TYPE,
+  type ExportCursor,
+  type Imported,
+  type ImportReply,
+  parseTrailer,
+  type Trailer,
+} from '../../registry/move/index.ts'
+import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../parse-request.ts'
 import { privateJson } from '../private-responses.ts'
 

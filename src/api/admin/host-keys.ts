@@ -1,7 +1,7 @@
 import { requireScope } from '../../auth/index.ts'
 import { config, type Variables } from '../../config.ts'
 import { type Handler, HttpError } from '../../http/index.ts'
-import type { SigningState } from '../../registry/index.ts'
+import type { SigningState } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
 import { privateJson } from '../private-responses.ts'

@@ -29,7 +29,8 @@ import {
   MAX_BODY_BYTES,
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
-import type { BatchResult, Registration } from '../../registry/index.ts'
+import type { Registration } from '../../registry/index.ts'
+import type { BatchResult } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../parse-request.ts'
 import { BatchLine } from '../request-bodies.ts'

@@ -2,7 +2,7 @@ import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter
 import { cardUrl } from '../../card/model/index.ts'
 import { type Handler, HttpError, type Precondition, parsePrecondition, readJson } from '../../http/index.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
-import type { Registered, WriteRejection } from '../../registry/index.ts'
+import type { Registered, WriteRejection } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { noContent, privateJson } from '../private-responses.ts'

@@ -1,6 +1,7 @@
 import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
 import { type Handler, HttpError } from '../../http/index.ts'
-import type { PendingCard, SourceRecord, SourceState } from '../../registry/index.ts'
+import type { PendingCard, SourceRecord } from '../../registry/index.ts'
+import type { SourceState } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'

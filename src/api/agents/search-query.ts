@@ -1,14 +1,7 @@
 import { HttpError, sha256Hex } from '../../http/index.ts'
 import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
-import {
-  type Filter,
-  type FilterName,
-  type RankedAgent,
-  type SearchQuery,
-  splitWords,
-  toMatchExpressions,
-  toTerm,
-} from '../../registry/index.ts'
+import { type FilterName, splitWords, toMatchExpressions, toTerm } from '../../registry/index.ts'
+import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { parsePageQuery } from '../parse-request.ts'
 
 const filterNames: readonly FilterName[] = [

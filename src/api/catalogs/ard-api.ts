@@ -5,16 +5,9 @@ import { config } from '../../config.ts'
 import { type Handler, HttpError, jsonResponse, readJson, respondWithDocument, toHttpError } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
-import {
-  type Filter,
-  type FilterName,
-  type RankedAgent,
-  type SearchQuery,
-  splitWords,
-  toAnyWordExpressions,
-  toTerm,
-} from '../../registry/index.ts'
+import { type FilterName, splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
 import { decodeSegment, paginate, rejectUnknownQuery } from '../parse-request.ts'
 import { ArdSearchRequest } from '../request-bodies.ts'

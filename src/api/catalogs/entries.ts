@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
 import { isLocalName, parseUrl, toDidWeb } from '../../http/index.ts'
-import type { CatalogAgent } from '../../registry/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 import type { schemas } from '../openapi/schemas/index.ts'
 
 /** The media type of the cards that catalogs name. */

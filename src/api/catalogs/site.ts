@@ -1,7 +1,7 @@
 import { config } from '../../config.ts'
 import { isLocalName, type RequestContext, requestHostname } from '../../http/index.ts'
 import { findHostOwner } from '../../registry/edge/index.ts'
-import type { CatalogAgent } from '../../registry/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 
 /**
  * The site that a catalog lists: the host name that the agent `owner` claims, else every public agent. Its links

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
 
-/** What an entry records. */
+/** The events that entries record. */
 export const AUDITED = [
   'agent-registered',
   'agent-changed',
@@ -15,12 +15,12 @@ export const AUDITED = [
   'registry-imported',
 ] as const
 
-/** What an entry records. */
+/** The event that an entry records. */
 export type Audited = (typeof AUDITED)[number]
 
-/** What happened, before it has a place in the chain. `seq` is the revision of the agent that it made. Never a secret. */
+/** An event, before it has a place in the chain, without secrets. `seq` is the revision of the agent that it made. */
 export type AuditEvent = {
-  /** Who did it: `admin`, the id of a token, `host`, or `anonymous` for a caller without a valid token. */
+  /** `admin`, the id of a token, `host`, or `anonymous` for a caller without a valid token. */
   actor: string
   what: Audited
   agent?: string
@@ -28,10 +28,7 @@ export type AuditEvent = {
   details?: JsonObject
 }
 
-/**
- * An entry of the audit. Entries are numbered from 1 without a gap, and no `time`, in ISO 8601, is before the one of the entry
- * before. `previous` is the hash of that entry.
- */
+/** An entry of the audit. Numbers have no gap, `time` never decreases, and `previous` is the hash of the last entry. */
 export type AuditEntry = AuditEvent & { number: number; time: string; previous: string; hash: string }
 
 /** The `previous` of the first entry. */
@@ -40,7 +37,7 @@ export const NO_ENTRY_HASH = '0'.repeat(64)
 /** Distinguishes the signature of the newest entry from everything else that the same key signs (RFC 8725 §3.11). */
 export const AUDIT_HEAD_TYPE = 'calling-card-audit-head+jwt'
 
-/** Returns the SHA-256 of a text in hexadecimal; synchronously, because a transaction of SQLite cannot wait for Web Crypto. */
+/** Returns the SHA-256 of a text in hexadecimal, synchronously: a transaction of SQLite cannot wait for Web Crypto. */
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Adds its hash to an entry: the SHA-256 of the canonical JSON of all its other members. */
@@ -52,10 +49,7 @@ const hashEntry = (entry: JsonObject): string => {
   return sha256(canonicalJson(hashed))
 }
 
-/**
- * Returns why an entry does not follow the one before it; undefined if it does. `before` is undefined for the first entry. The entries
- * are as a host sent them.
- */
+/** Returns why an entry does not follow the one `before` it, undefined for the first; undefined if it does. */
 export const findChainBreak = (entry: JsonObject, before: JsonObject | undefined): string | undefined => {
   const number = typeof before?.number === 'number' ? before.number : 0
   if (entry.number !== number + 1) return `its number does not follow ${number}`

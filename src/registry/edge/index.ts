@@ -1,5 +1,5 @@
-export { readHealth, readUpstreamBindings } from './health.ts'
-export * from './observations.ts'
+export { readHealth, readUpstreamBindings } from './host-health.ts'
+export * from './observed-calls.ts'
 export { cacheReceipt, readReceipt } from './receipts.ts'
 export * from './start.ts'
 export { cacheRegistered, cacheRemoved, purgeLists } from './write-through.ts'

@@ -38,7 +38,7 @@ export class KvCache<Value> {
     return this.#entries.get(key)
   }
 
-  /** Stores a value unless a newer one is known, and returns the newer of the two; either counts as fresh from now on. */
+  /** Stores a value unless a newer one is known, and returns the newer of the two, which then counts as fresh. */
   put(key: string, { value, seq }: Versioned<Value>): Value | null {
     const entry = this.#entries.get(key)
     if (entry !== undefined && entry.seq > seq) {
@@ -49,10 +49,7 @@ export class KvCache<Value> {
     return value
   }
 
-  /**
-   * Returns the cached value, or reads it once for all concurrent callers. A Worker cannot await another request's I/O, so the
-   * others poll instead of sharing the promise.
-   */
+  /** Returns the cached value, or reads it once: others poll, since a Worker cannot await another request's I/O. */
   async fetch(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
     const entry = this.#entries.get(key)
     if (entry !== undefined && entry.expires > Date.now()) {

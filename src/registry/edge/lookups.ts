@@ -1,8 +1,8 @@
 import { config } from '../../config.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
-import { hostKey, KV_CACHE_SECONDS, tokenKey } from '../kv-format.ts'
-import type { NamedAgents } from '../records.ts'
+import { hostKey, readText, tokenKey } from '../kv-format.ts'
 import { getRegistry } from '../store/index.ts'
+import type { NamedAgents } from '../tables/index.ts'
 import type { TokenRecord } from '../token-record.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 
@@ -35,10 +35,11 @@ export const cacheHost = (hostname: string, owner: Versioned<string>): void => {
   hosts.put(hostname, owner)
 }
 
-/** Returns the record of a token by the SHA-256 of its text in hexadecimal; null where it is unknown, revoked or expired. */
+/** Returns the record of a token by the SHA-256 of its text in hexadecimal; null if unknown, revoked or expired. */
 export const readToken = async (hash: string, env: Env, ctx: ExecutionContext): Promise<TokenRecord | null> => {
   const cached = tokens.getFresh(hash)
-  const record = cached === undefined ? await tokens.fetch(hash, () => loadToken(hash, env), ctx) : cached
+  const record =
+    cached === undefined ? await tokens.fetch(hash, () => readText(tokenKey(hash), env, parseToken), ctx) : cached
   return record === null || hasExpired(record) ? null : record
 }
 
@@ -64,23 +65,10 @@ export const findByName = async (name: string, env: Env, ctx: ExecutionContext):
 
 const readHost = async (hostname: string, env: Env, ctx: ExecutionContext): Promise<string | null> => {
   const cached = hosts.getFresh(hostname)
-  return cached === undefined ? hosts.fetch(hostname, () => loadHost(hostname, env), ctx) : cached
+  return cached === undefined ? hosts.fetch(hostname, () => readText(hostKey(hostname), env, String), ctx) : cached
 }
 
-/** An empty value marks a name that was given up. */
-const loadHost = async (hostname: string, env: Env): Promise<Versioned<string>> => {
-  const { value, metadata } = await loadText(hostKey(hostname), env)
-  return { value: value || null, seq: metadata?.seq ?? 0 }
-}
-
-/** An empty value marks a revoked token. */
-const loadToken = async (hash: string, env: Env): Promise<Versioned<TokenRecord>> => {
-  const { value, metadata } = await loadText(tokenKey(hash), env)
-  return { value: value ? (JSON.parse(value) as TokenRecord) : null, seq: metadata?.seq ?? 0 }
-}
-
-const loadText = (key: string, env: Env) =>
-  env.CARDS.getWithMetadata<{ seq: number }>(key, { type: 'text', cacheTtl: KV_CACHE_SECONDS })
+const parseToken = (text: string): TokenRecord => JSON.parse(text)
 
 const hasExpired = ({ expires }: TokenRecord): boolean => expires !== null && expires <= Date.now()
 

@@ -1,5 +1,5 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
-import { KV_CACHE_SECONDS, receiptKey } from '../kv-format.ts'
+import { readText, receiptKey } from '../kv-format.ts'
 import { KvCache } from './kv-cache.ts'
 
 const CACHE_BYTES = 2 * 1024 * 1024
@@ -12,10 +12,11 @@ const receipts = new KvCache<{ stored: StoredReceipt; size: number }>(
   (id, receipt) => OVERHEAD + id.length + PARSED_FACTOR * (receipt?.size ?? 0),
 )
 
-/** Returns the newest receipt of an agent from memory or KV; null for none. Whether the caller may see the agent is not checked. */
+/** Returns the newest receipt of an agent from memory or KV; null for none. Does not check the caller. */
 export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> => {
   const cached = receipts.getFresh(id)
-  const receipt = cached === undefined ? await receipts.fetch(id, () => loadReceipt(id, env), ctx) : cached
+  const receipt =
+    cached === undefined ? await receipts.fetch(id, () => readText(receiptKey(id), env, parseReceipt), ctx) : cached
   return receipt?.stored ?? null
 }
 
@@ -30,12 +31,7 @@ export const forgetReceipt = (id: string): void => {
   receipts.put(id, { value: null, seq: Date.now() })
 }
 
-/** An empty value marks the receipt of a removed agent. */
-const loadReceipt = async (id: string, env: Env) => {
-  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(receiptKey(id), {
-    type: 'text',
-    cacheTtl: KV_CACHE_SECONDS,
-  })
-  const parsed = value ? { stored: JSON.parse(value) as StoredReceipt, size: value.length } : null
-  return { value: parsed, seq: metadata?.seq ?? 0 }
-}
+const parseReceipt = (text: string): { stored: StoredReceipt; size: number } => ({
+  stored: JSON.parse(text),
+  size: text.length,
+})

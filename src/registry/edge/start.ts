@@ -1,5 +1,7 @@
+export * from './clock-cache.ts'
 export {
   type CachedDocument,
+  cacheHealth,
   getCachedDocument,
   isRemote,
   lookUpProfile,
@@ -8,6 +10,5 @@ export {
   readExtended,
   readProfile,
   type UnfetchedDocument,
-} from './cards.ts'
-export * from './clock-cache.ts'
+} from './document-cache.ts'
 export { cacheToken, findAgentByHost, findByName, findHostOwner, getCachedByName, readToken } from './lookups.ts'

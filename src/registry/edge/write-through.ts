@@ -1,6 +1,8 @@
 import { log } from '../../http/index.ts'
-import type { HostChange, Registered, Registration, Removed, SourceState } from '../records.ts'
-import { cacheEnvelope, cacheExtended, cacheHealth, cacheProfile } from './cards.ts'
+import type { Registration } from '../prepare.ts'
+import type { Registered, Removed } from '../store/index.ts'
+import type { HostChange } from '../tables/index.ts'
+import { cacheEnvelope, cacheExtended, cacheProfile } from './document-cache.ts'
 import { cacheHost } from './lookups.ts'
 import { forgetReceipt } from './receipts.ts'
 
@@ -11,12 +13,8 @@ export const cacheRegistered = (registration: Registration, registered: Register
   const modified = new Date(registered.modified).toUTCString()
   const source = publishedHealth && { source: publishedHealth.health }
   const isPublic = visibility === 'public'
-  const envelope = {
-    seq,
-    modified,
-    representations: { ...(isPublic && representations), profile },
-    ...(isPublic && source),
-  }
+  const documents = { ...(isPublic && representations), profile }
+  const envelope = { seq, modified, representations: documents, ...(isPublic && source) }
   cacheEnvelope(id, envelope)
   cacheProfile(id, envelope)
   for (const { tier, representations } of extended)
@@ -34,10 +32,6 @@ export const cacheRemoved = (id: string, { seq, removedTiers, changed }: Removed
   forgetReceipt(id)
   cacheHosts(changed)
 }
-
-/** Makes the outcome of a refresh without a new card visible in this isolate at once. */
-export const cacheSourceState = (id: string, { seq, publishedHealth }: SourceState): void =>
-  cacheHealth(id, seq, publishedHealth)
 
 /** Purges the cached public lists, so that the next readers see the last write. */
 export const purgeLists = (ctx: Pick<ExecutionContext, 'waitUntil' | 'exports'>): void =>

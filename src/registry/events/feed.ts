@@ -1,14 +1,13 @@
 import { logUnexpected } from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS, MAX_EVENT_STREAMS, REPLAY_PERIOD_SECONDS } from '../../limits.ts'
-import type { StoredChange, WebhookHealth } from '../records.ts'
-import { ChangeTable } from './change-table.ts'
-import { writePage } from './changes.ts'
-import { WebhookQueue } from './webhook-queue.ts'
+import type { StoredChange } from '../tables/index.ts'
+import { ChangeFeed, writePage } from './change-feed.ts'
+import { type WebhookHealth, WebhookQueue } from './webhook-queue.ts'
 
 /** Changes in one message of a socket. */
 const PAGE_SIZE = 100
 
-/** Why a stream is refused. */
+/** The reason why a stream is refused. */
 export type Refusal =
   | { refused: 'too-many-streams'; ofCaller: boolean }
   | { refused: 'expired'; oldest: number }
@@ -17,41 +16,39 @@ export type Refusal =
 /** One end of a WebSocket. */
 export type Socket = NonNullable<Response['webSocket']>
 
-/** The message by which the other end checks that a socket is still open. The runtime answers it, and the object stays hibernated. */
+/** The message by which the other end checks that a socket is open. The runtime responds: the object hibernates. */
 export const PING = 'ping'
 export const PONG = 'pong'
 
 /**
- * What the object keeps of a socket while it hibernates. `view` is the agent whose changes the stream has, empty for
- * all, and globs of the agents that its reader may read, separated by spaces: streams with the same view are sent the
- * same pages. A stream that is not waiting is behind, or has not asked for the next page yet.
+ * The state of a socket while the object hibernates. `view` is the agent whose changes the stream has, empty for all,
+ * and globs of the agents that its reader may read, separated by spaces: streams with the same view are sent the same
+ * pages. A stream that is not waiting is behind, or has not requested the next page yet.
  */
 type SocketState = { view: string; isWaiting: boolean }
 
 /**
  * The changes of the Registry, as they are sent to event streams and to the webhook. Each stream has a WebSocket, which
  * hibernates: an object with open streams and no changes uses neither memory nor time. A stream is sent one page, and
- * the next one when it asks for it: one that nobody reads costs nothing here. New changes are sent at once, and what
- * streams have missed a page at a time.
+ * the next one on request: one that nobody reads costs nothing. New changes are sent at once, missed ones a page at a
+ * time.
  */
 export class EventFeed {
   readonly #ctx: DurableObjectState
-  readonly #changes: ChangeTable
+  readonly #changes: ChangeFeed
   readonly #webhook: WebhookQueue
   /** The streams that have all changes and wait for new ones, by their views. */
   readonly #waiting = new Map<string, Set<Socket>>()
   /** The streams that are behind, and the last change that each has: the one to be sent a page next is the first. */
   readonly #behind = new Map<Socket, number>()
   #isReplaying = false
-  /**
-   * The replays of each caller since `#replaysSince`. They are in memory only: an object that hibernates is not busy.
-   */
+  /** The replays of each caller since `#replaysSince`, in memory only: an object that hibernates is not busy. */
   readonly #replays = new Map<string, number>()
   #replaysSince = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx
-    this.#changes = new ChangeTable(ctx.storage.sql)
+    this.#changes = new ChangeFeed(ctx.storage.sql)
     this.#webhook = new WebhookQueue(ctx.storage.sql, this.#changes, env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
     for (const socket of ctx.getWebSockets()) {
@@ -60,10 +57,7 @@ export class EventFeed {
     }
   }
 
-  /**
-   * Stores changes that the Registry has committed, and sends them on; to the webhook only those after `imported`. Returns the number of
-   * the newest that is stored.
-   */
+  /** Stores and sends changes; to the webhook only those after `imported`. Returns the number of the newest one. */
   async append(changes: readonly StoredChange[], imported = 0): Promise<number> {
     const isDelivering = this.#webhook.prepare(imported)
     const added = this.#changes.append(changes)
@@ -85,7 +79,8 @@ export class EventFeed {
    * read, separated by spaces, and `after` if the client resumes; for the stream of one agent also `agent` and
    * `visible`: `now` if the caller may read the agent, else which changes must be stored of it, `any` or `public`.
    */
-  connect(query: URLSearchParams): Response {
+  fetch({ url }: Pick<Request, 'url'>): Response {
+    const query = new URL(url).searchParams
     const agent = query.get('agent') ?? ''
     const caller = `caller:${query.get('caller')}`
     const after = this.#startAfter(query.get('after'), agent)
@@ -99,7 +94,7 @@ export class EventFeed {
   }
 
   /** Sends a stream what follows the last change that it has, when it is its turn or when there is something. */
-  advance(socket: Socket, message: string): void {
+  webSocketMessage(socket: Socket, message: string): void {
     const after = Number(message)
     if (after >= this.#changes.newest()) this.#wait(socket, stateOf(socket).view)
     else {
@@ -108,8 +103,13 @@ export class EventFeed {
     }
   }
 
+  /** Removes a stream whose socket has failed. */
+  webSocketError(socket: Socket): void {
+    this.webSocketClose(socket)
+  }
+
   /** Removes a stream whose socket has closed. */
-  forget(socket: Socket): void {
+  webSocketClose(socket: Socket): void {
     this.#behind.delete(socket)
     const { view } = stateOf(socket)
     const sockets = this.#waiting.get(view)
@@ -118,7 +118,7 @@ export class EventFeed {
   }
 
   /** Delivers to the webhook, and sets the alarm for the rest. */
-  async deliver(): Promise<void> {
+  async alarm(): Promise<void> {
     const pause = await this.#webhook.deliver()
     if (pause !== undefined) await this.#ctx.storage.setAlarm(Date.now() + pause)
   }
@@ -141,10 +141,7 @@ export class EventFeed {
     }
   }
 
-  /**
-   * Sends one page to each stream that is behind, in turn. New changes, and what else the object has to do, come
-   * between two pages. A stream that fails is closed, so that its client resumes, and all others go on.
-   */
+  /** Sends one page to each stream that is behind, in turn, and lets other work run. A stream that fails is closed. */
   async #replay(): Promise<void> {
     this.#isReplaying = true
     for (const [socket, after] of this.#behind) {

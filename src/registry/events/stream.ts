@@ -1,9 +1,9 @@
 import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS, MAX_UNREAD_SECONDS } from '../../limits.ts'
-import { readPage, sseId, sseStart } from './changes.ts'
+import { readPage, sseId, sseStart } from './change-feed.ts'
 import { PING, PONG, type Socket } from './feed.ts'
 
-/** Where a stream begins, and how long it may go on. */
-export type StreamOptions = {
+/** The begin of a stream, and the condition for it to go on. */
+type StreamOptions = {
   /** The last change that the reader has. */
   after: number
   /** Checks whether the credentials of the reader are still valid. */
@@ -31,7 +31,7 @@ class EventStream {
   #last: number
   #stopTimer = (): void => undefined
   #beats = 0
-  /** Whether the other end of the socket has answered the last ping. */
+  /** True while the other end of the socket has responded to the last ping. */
   #isAlive = true
   /** Writes that the reader has not taken yet, and the heartbeats since it took one. */
   #unread = 0

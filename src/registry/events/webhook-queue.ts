@@ -1,54 +1,52 @@
 import { config } from '../../config.ts'
 import { log, safeFetch } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
-import type { StoredChange, WebhookHealth } from '../records.ts'
-import type { ChangeTable } from './change-table.ts'
-import { readWebhookKeys, retryDelay, signWebhook, toWebhookMessage } from './webhook.ts'
+import { createTable, defineTable, type Row, selectFirst, storeRow } from '../sql.ts'
+import type { StoredChange } from '../tables/index.ts'
+import { type ChangeFeed, toEventData } from './change-feed.ts'
 
 /** Deliveries of one alarm, which is limited in time. */
 const DELIVERIES_PER_ALARM = 20
 
-type WebhookRow = {
-  url: string
-  /** Names this feed in the ids of messages. */
-  feed: string
-  /** The last change that was delivered or given up. */
-  delivered: number
-  /** Failed attempts since the last delivery. */
-  attempts: number
-  failingSince: number | null
-  /** When the change after `delivered` was first attempted without success. */
-  firstFailure: number | null
-}
+/**
+ * The only row of the queue. `feed` names it in the ids of messages, `delivered` is the last change that was delivered
+ * or given up, `attempts` counts the failures since the last delivery, and `first_failure` is that of the change after
+ * it.
+ */
+const webhook = defineTable(
+  'webhook',
+  {
+    ...{ url: 'text', feed: 'text', delivered: 'integer', attempts: 'count' },
+    ...{ failing_since: 'integer?', first_failure: 'integer?' },
+  },
+  '',
+)
+
+const WITHOUT_FAILURE = 'attempts = 0, failing_since = NULL, first_failure = NULL'
+
+type WebhookRow = Row<typeof webhook>
+
+/** The changes that wait for the webhook, null if unknown, and since when its receiver fails, in ms since 1970. */
+export type WebhookHealth = { pending: number | null; failingSince: number | null }
 
 type Failure = { reason: string; status?: number; retryAfter?: string | null }
 
-/**
- * Delivers every change to `WEBHOOK_URL`, in order and at least once. The queue is the table of changes, which is bounded, from the first
- * change that is stored while `WEBHOOK_URL` is set.
- */
+/** Delivers the changes that are stored while `WEBHOOK_URL` is set, in order and at least once. */
 export class WebhookQueue {
   readonly #sql: SqlStorage
-  readonly #changes: ChangeTable
+  readonly #changes: ChangeFeed
   readonly #env: Env
 
-  constructor(sql: SqlStorage, changes: ChangeTable, env: Env) {
+  constructor(sql: SqlStorage, changes: ChangeFeed, env: Env) {
     this.#sql = sql
     this.#changes = changes
     this.#env = env
-    sql.exec(`CREATE TABLE IF NOT EXISTS webhook (
-      url TEXT NOT NULL,
-      feed TEXT NOT NULL,
-      delivered INTEGER NOT NULL,
-      attempts INTEGER NOT NULL DEFAULT 0,
-      failing_since INTEGER,
-      first_failure INTEGER
-    )`)
+    createTable(sql, webhook)
   }
 
   /**
-   * Adapts the queue to `WEBHOOK_URL`, before new changes are stored; a new queue has none up to `imported`, which another host has
-   * delivered. Returns whether a delivery may begin when they are.
+   * Adapts the queue to `WEBHOOK_URL`, before new changes are stored; a new queue has none up to `imported`, which
+   * another host has delivered. Returns whether a delivery may begin when they are.
    */
   prepare(imported = 0): boolean {
     const { webhookUrl: url } = config(this.#env)
@@ -57,18 +55,14 @@ export class WebhookQueue {
       if (row) this.#sql.exec('DELETE FROM webhook')
       return false
     }
-    if (!row)
-      this.#sql.exec(
-        'INSERT INTO webhook (url, feed, delivered) VALUES (?, ?, ?)',
-        ...[url, crypto.randomUUID().slice(0, 8), Math.max(imported, this.#changes.newest())],
-      )
-    else if (row.url !== url)
-      this.#sql.exec('UPDATE webhook SET url = ?, attempts = 0, failing_since = NULL, first_failure = NULL', url)
+    const delivered = Math.max(imported, this.#changes.newest())
+    if (!row) storeRow(this.#sql, webhook, { url, feed: crypto.randomUUID().slice(0, 8), delivered })
+    else if (row.url !== url) this.#sql.exec(`UPDATE webhook SET url = ?, ${WITHOUT_FAILURE}`, url)
     else return row.attempts === 0
     return true
   }
 
-  /** Delivers what is in the queue. Returns after how many ms to go on; undefined if the queue is empty or its receiver gone. Never rejects. */
+  /** Delivers the queue. Returns the pause before the rest, in ms; undefined if it is empty or its receiver gone. */
   async deliver(): Promise<number | undefined> {
     this.prepare()
     for (let deliveries = 0; deliveries < DELIVERIES_PER_ALARM; deliveries++) {
@@ -80,10 +74,7 @@ export class WebhookQueue {
       if (!change) return undefined
       const failure = await this.#attempt(change, row)
       if (failure) return this.#recordFailure(change, row, failure)
-      this.#sql.exec(
-        'UPDATE webhook SET delivered = ?, attempts = 0, failing_since = NULL, first_failure = NULL',
-        change.number,
-      )
+      this.#sql.exec(`UPDATE webhook SET delivered = ?, ${WITHOUT_FAILURE}`, change.number)
     }
     return 0
   }
@@ -93,7 +84,7 @@ export class WebhookQueue {
     const row = this.#row()
     const { webhookUrl: url } = config(this.#env)
     if (!row || !url) return null
-    const failingSince = row.url === url ? row.failingSince : null
+    const failingSince = row.url === url ? row.failing_since : null
     return { pending: Math.max(0, this.#changes.newest() - row.delivered), failingSince }
   }
 
@@ -122,7 +113,7 @@ export class WebhookQueue {
   #recordFailure(change: StoredChange, row: WebhookRow, failure: Failure): number | undefined {
     const { reason, status, retryAfter } = failure
     const now = Date.now()
-    const firstFailure = row.firstFailure ?? now
+    const firstFailure = row.first_failure ?? now
     const isGone = status === 410
     log(isGone ? 'error' : 'warn', 'webhook-failed', {
       'gen_ai.agent.id': change.id,
@@ -133,7 +124,7 @@ export class WebhookQueue {
       'UPDATE webhook SET attempts = attempts + 1, failing_since = COALESCE(failing_since, ?), first_failure = ?',
       ...[now, firstFailure],
     )
-    // Standard Webhooks has the sender stop for good. A queue with failed attempts waits for an alarm, or for another URL.
+    // Standard Webhooks has the sender stop for good. A queue with failures waits for an alarm, or for another URL.
     if (isGone) return undefined
     if (now - firstFailure >= WEBHOOK_RETRY_SECONDS * 1000)
       this.#skip(change.number, 'a change was refused for too long')
@@ -147,10 +138,71 @@ export class WebhookQueue {
   }
 
   #row(): WebhookRow | undefined {
-    return this.#sql
-      .exec<WebhookRow>(
-        `SELECT url, feed, delivered, attempts, failing_since AS failingSince, first_failure AS firstFailure FROM webhook`,
-      )
-      .toArray()[0]
+    return selectFirst(this.#sql, 'SELECT * FROM webhook')
   }
+}
+
+/** The sizes of a key that Standard Webhooks allows. */
+const MIN_KEY_BYTES = 24
+const MAX_KEY_BYTES = 64
+
+/**
+ * Reads the keys in `WEBHOOK_SECRET`, each `whsec_` and 24 to 64 bytes in base64. While a key is replaced there are
+ * two, and each signs. Returns undefined if the secret is missing or has an invalid key.
+ */
+export const readWebhookKeys = (secret = ''): Uint8Array<ArrayBuffer>[] | undefined => {
+  const keys = secret.split(/\s+/).filter(Boolean).map(readKey)
+  return keys.length > 0 && keys.every(key => key !== undefined) ? keys : undefined
+}
+
+const readKey = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+  const [, base64] = /^whsec_((?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?)$/.exec(text) ?? []
+  if (base64 === undefined || base64.includes('_')) return undefined
+  const key = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
+  return key.byteLength >= MIN_KEY_BYTES && key.byteLength <= MAX_KEY_BYTES ? key : undefined
+}
+
+/** A message of Standard Webhooks before it is signed. */
+type WebhookMessage = { id: string; body: string }
+
+/** Writes a change as a message, with the same id in each attempt. `feed` distinguishes this host from others. */
+export const toWebhookMessage = (change: StoredChange, feed: string): WebhookMessage => {
+  const { kind, publicKind, number, ...rest } = change
+  const isPublic = publicKind === 'registered' || publicKind === 'changed'
+  const { time, ...data } = toEventData({ ...rest, event: kind })
+  const body = { type: `agent.${kind}`, timestamp: time, data: { ...data, public: isPublic } }
+  return { id: `msg_${feed}_${number}`, body: JSON.stringify(body) }
+}
+
+/** Signs an attempt at `now`, in ms since 1970, with each key (Standard Webhooks, version 1). Returns its headers. */
+export const signWebhook = async (
+  { id, body }: WebhookMessage,
+  keys: readonly Uint8Array<ArrayBuffer>[],
+  now: number,
+): Promise<Record<string, string>> => {
+  const timestamp = String(Math.floor(now / 1000))
+  const content = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+  const signatures = await Promise.all(keys.map(key => sign(key, content)))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.map(signature => `v1,${signature}`).join(' '),
+  }
+}
+
+const sign = async (key: Uint8Array<ArrayBuffer>, content: Uint8Array): Promise<string> => {
+  const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const signature = new Uint8Array(await crypto.subtle.sign('HMAC', imported, content))
+  return btoa(String.fromCharCode(...signature))
+}
+
+/** The pauses before the attempts that follow the first; the last one is repeated. */
+const RETRY_SECONDS = [5, 30, 120, 300, 900, 1800, 3600] as const
+const MAX_RETRY_SECONDS = 3600
+
+/** Returns the pause after `attempts` failed ones, in ms. A receiver may ask for a longer one with `Retry-After`. */
+export const retryDelay = (attempts: number, retryAfter: string | null = null): number => {
+  const seconds = RETRY_SECONDS[Math.min(attempts, RETRY_SECONDS.length) - 1] ?? MAX_RETRY_SECONDS
+  const requested = retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0
+  return 1000 * Math.max(seconds, Math.min(requested, MAX_RETRY_SECONDS))
 }

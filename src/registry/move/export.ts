@@ -1,8 +1,9 @@
 import { selectHead } from '../audit/index.ts'
+import { selectValue } from '../sql.ts'
+import { lastChange, STATE_TABLE_NAMES } from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION } from './format.ts'
-import { columnsOf, type ExportedTable, STATE_TABLES } from './tables.ts'
 
-/** Where a page of an export begins. */
+/** The begin of a page of an export. */
 export type ExportCursor =
   | { phase: 'revisions'; id: string; seq: number; since: number }
   | { phase: 'agents'; id: string; since: number }
@@ -20,14 +21,16 @@ const PAGE_LENGTH = 512 * 1024
 type Row = Record<string, SqlStorageValue>
 
 /**
- * Returns the first page of an export, or the one at a cursor. Pages are read one by one, so that neither side needs more memory than
- * for one page. Writes go on meanwhile: what they change is exported again, until the page that also has all tokens. The export is the
- * state of the host at that page.
+ * Returns the first page of an export, or the one at a cursor. Pages are read one by one, so that neither side needs
+ * more memory than for one page. Writes go on meanwhile: what they change is exported again, until the page that also
+ * has all tokens. The export is the state of the host at that page.
  */
 export const exportPage = (sql: SqlStorage, cursor: ExportCursor | undefined): ExportPage => {
-  if (!cursor) return firstPage(sql)
   const page = new Page()
-  switch (cursor.phase) {
+  switch (cursor?.phase) {
+    case undefined:
+      page.add({ format: EXPORT_FORMAT, version: EXPORT_VERSION, exported: new Date().toISOString() })
+      return page.end({ phase: 'revisions', id: '', seq: 0, since: lastChange(sql) })
     case 'revisions':
       return revisionsPage(sql, cursor, page)
     case 'agents':
@@ -36,7 +39,7 @@ export const exportPage = (sql: SqlStorage, cursor: ExportCursor | undefined): E
       return changedPage(sql, cursor, page)
     case 'changes':
       return changesPage(sql, cursor, page)
-    default:
+    case 'audit':
       return auditPage(sql, cursor, page)
   }
 }
@@ -60,17 +63,10 @@ class Page {
   }
 }
 
-const firstPage = (sql: SqlStorage): ExportPage => {
-  const page = new Page()
-  page.add({ format: EXPORT_FORMAT, version: EXPORT_VERSION, exported: new Date().toISOString() })
-  return page.end({ phase: 'revisions', id: '', seq: 0, since: lastChange(sql) })
-}
-
 type Phase<Name extends ExportCursor['phase']> = Extract<ExportCursor, { phase: Name }>
 
 const revisionsPage = (sql: SqlStorage, { id, seq, since }: Phase<'revisions'>, page: Page): ExportPage => {
-  const rows = selectRows(sql, 'revisions', '(id, seq) > (?, ?) ORDER BY id, seq', id, seq)
-  for (const row of rows) {
+  for (const row of selectRows(sql, 'revisions', '(id, seq) > (?, ?) ORDER BY id, seq', id, seq)) {
     addRevision(sql, row, page)
     if (page.isFull) return page.end({ phase: 'revisions', id: String(row.id), seq: Number(row.seq), since })
   }
@@ -86,7 +82,7 @@ const agentsPage = (sql: SqlStorage, { id, since }: Phase<'agents'>, page: Page)
 }
 
 const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): ExportPage => {
-  const { first } = sql.exec<{ first: number }>('SELECT COALESCE(MIN(number), 0) AS first FROM changes').one()
+  const first = selectValue<number | null>(sql, 'SELECT MIN(number) FROM changes') ?? 0
   if (first > since + 1) throw new Error('More changed during the export than is stored: export again')
   const changes = sql.exec<{ number: number; id: string; seq: number }>(
     'SELECT number, id, seq FROM changes WHERE number > ? ORDER BY number',
@@ -130,26 +126,18 @@ const addRevision = (sql: SqlStorage, row: Row, page: Page): void => {
     addRow(page, 'revision_cards', card)
 }
 
-/** Adds all that is registered of an agent now, in place of what was exported of it before; nothing but that for a removed agent. */
+/** Adds the current state of an agent, which may have none, in place of what was exported of it before. */
 const addState = (sql: SqlStorage, id: string, page: Page): void => {
   page.add({ replace: id })
-  for (const table of ['agents', ...STATE_TABLES] as const)
+  for (const table of ['agents', ...STATE_TABLE_NAMES])
     for (const row of selectRows(sql, table, table === 'hosts' ? `id = ? AND hostname <> '*'` : 'id = ?', id))
       addRow(page, table, row)
 }
 
-const selectRows = (
-  sql: SqlStorage,
-  table: ExportedTable,
-  where: string,
-  ...values: SqlStorageValue[]
-): Iterable<Row> => sql.exec<Row>(`SELECT ${columnsOf(table).join(', ')} FROM ${table} WHERE ${where}`, ...values)
+const selectRows = (sql: SqlStorage, table: string, where: string, ...values: SqlStorageValue[]): Iterable<Row> =>
+  sql.exec<Row>(`SELECT * FROM ${table} WHERE ${where}`, ...values)
 
-const addRow = (page: Page, table: ExportedTable, row: Row): void => {
+const addRow = (page: Page, table: string, row: Row): void => {
   const text = 'body' in row && { body: new TextDecoder().decode(row.body as ArrayBuffer) }
   page.add({ table, row: { ...row, ...text } })
 }
-
-/** Returns the number of the newest change; 0 for none. */
-export const lastChange = (sql: SqlStorage): number =>
-  sql.exec<{ number: number }>('SELECT COALESCE(MAX(number), 0) AS number FROM changes').one().number

@@ -1,20 +1,24 @@
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
-import { createStagedTables, createTables, replaceTables } from '../tables/index.ts'
-import { lastChange } from './export.ts'
-import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
+import { cardKey, extendedKey, hostKey, receiptKey, tokenKey } from '../kv-format.ts'
+import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import {
-  columnsOf,
+  createStagedTables,
+  createTables,
+  EVENTS_KEY,
   EXPORTED,
   type ExportedTable,
-  findEntryError,
-  findRowError,
-  isExportedTable,
-  STATE_TABLES,
-} from './tables.ts'
+  indexKey,
+  lastChange,
+  refreshKey,
+  replaceTables,
+  STATE_TABLE_NAMES,
+} from '../tables/index.ts'
+import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
+import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
-/** Why an import is refused. Nothing is changed then. */
+/** The reason why an import is refused. Nothing is changed then. */
 export type ImportRejection =
   | { outcome: 'invalid'; message: string }
   | { outcome: 'too-new'; version: number }
@@ -22,8 +26,22 @@ export type ImportRejection =
   /** Another import has begun, or the object was restarted. */
   | { outcome: 'interrupted' }
 
-/** What an import has brought. */
+/** The numbers of what an import has brought. */
 export type Imported = { outcome: 'imported'; agents: number; revisions: number; tokens: number }
+
+/** A step of an import. The first one ends any other import. `digest` is the SHA-256 of the file. */
+export type ImportStep =
+  | { step: 'begin'; withTokens: boolean }
+  | { step: 'stage'; session: string; lines: string }
+  | { step: 'commit'; session: string; actor: string; digest: string }
+  | { step: 'abandon'; session: string }
+
+/** The result of a step. `session` names the import that began. */
+export type ImportReply =
+  | { outcome: 'begun'; session: string }
+  | { outcome: 'staged' | 'abandoned' }
+  | Imported
+  | ImportRejection
 
 /** Thrown within this module only. */
 class Rejected extends Error {
@@ -37,12 +55,7 @@ class Rejected extends Error {
 
 const invalid = (message: string): Rejected => new Rejected({ outcome: 'invalid', message })
 
-const TABLES = [...(Object.keys(EXPORTED) as ExportedTable[]), 'audit'] as const
-
-/**
- * The lines of an export, staged in tables of their own until all are there and fit together. Then these take the
- * places of the tables of the Registry, which must be empty.
- */
+/** The lines of an export, staged until all are there and fit together. Then they replace the empty tables. */
 export class Staging {
   readonly #sql: SqlStorage
   readonly #withTokens: boolean
@@ -53,11 +66,10 @@ export class Staging {
     this.#sql = sql
     this.#withTokens = withTokens
     this.drop()
-    createStagedTables(sql, TABLES)
+    createStagedTables(sql)
     // The entity tags of the revisions' manifests, and whether the audit has an entry for each.
-    sql.exec(
-      'CREATE TABLE staged_manifests (id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))',
-    )
+    sql.exec(`CREATE TABLE staged_manifests (
+      id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))`)
   }
 
   /** Deletes all that is staged. */
@@ -68,9 +80,11 @@ export class Staging {
   /** Stages complete lines. Returns why they are refused. */
   add(lines: string): ImportRejection | undefined {
     return catchRejection(() => {
-      for (const line of lines.split('\n').slice(0, -1)) {
+      for (const text of lines.split('\n').slice(0, -1)) {
         this.#lines++
-        this.#addLine(this.#parse(line))
+        const line = parseLine(text)
+        if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
+        this.#addLine(line)
       }
       return undefined
     })
@@ -83,23 +97,14 @@ export class Staging {
       this.#check()
       const sql = this.#sql
       const discarded = this.#count('audit')
-      replaceTables(sql, TABLES)
-      const counts = {
-        agents: this.#count('agents'),
-        revisions: this.#count('revisions'),
-        tokens: this.#count('tokens'),
-      }
-      const changes = lastChange(sql)
-      appendEntry(sql, { actor, what: 'registry-imported', details: { ...counts, changes, sha256: digest, discarded } })
+      replaceTables(sql)
+      const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
+      const counts = { agents, revisions, tokens }
+      const details = { ...counts, changes: lastChange(sql), sha256: digest, discarded }
+      appendEntry(sql, { actor, what: 'registry-imported', details })
       this.drop()
       return { outcome: 'imported', ...counts } as const
     })
-  }
-
-  #parse(line: string): JsonObject {
-    const value = parseLine(line)
-    if (!isJsonObject(value)) throw invalid(`Line ${this.#lines} is not a JSON object`)
-    return value
   }
 
   #addLine(line: JsonObject): void {
@@ -120,27 +125,20 @@ export class Staging {
     }
     if (table === 'tokens' && !this.#withTokens) return
     if (table === 'tokens') this.#checkHash(row)
-    const columns = columnsOf(table)
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO staged_${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-      ...columns.map(name => toSqlValue(name, row[name] as string | number | null)),
-    )
-    const { id, seq, manifest } = row
+    const values = row as Record<string, string | number | null>
+    const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
+    const target: Table = { ...EXPORTED[table], name: `staged_${table}` }
+    storeRow(this.#sql, target, { ...values, ...body })
+    const { id = null, seq = null, manifest } = values
     const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
     if (table === 'revisions')
-      this.#sql.exec(
-        'INSERT OR REPLACE INTO staged_manifests (id, seq, etag) VALUES (?, ?, ?)',
-        String(id),
-        Number(seq),
-        etag,
-      )
+      this.#sql.exec('INSERT OR REPLACE INTO staged_manifests (id, seq, etag) VALUES (?, ?, ?)', id, seq, etag)
     if (table === 'changes')
       this.#sql.exec('DELETE FROM staged_changes WHERE number <= ?', Number(row.number) - MAX_STORED_CHANGES)
   }
 
   #checkHash({ id, hash }: JsonObject): void {
-    const values = [String(id), String(hash)]
-    if (this.#sql.exec('SELECT 1 FROM staged_tokens WHERE id <> ? AND hash = ?', ...values).toArray().length > 0)
+    if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(id), String(hash)))
       throw invalid(`Token "${id}" and another one have the same hash`)
   }
 
@@ -148,7 +146,7 @@ export class Staging {
   #deleteState(id: string): void {
     const { rowsWritten } = this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id)
     if (rowsWritten === 0) return
-    for (const table of STATE_TABLES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
+    for (const table of STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
   }
 
   #addEntry(row: JsonObject): void {
@@ -163,42 +161,36 @@ export class Staging {
     this.#sql.exec('UPDATE staged_manifests SET audited = 1 WHERE id = ? AND seq = ? AND etag IS ?', agent, seq, etag)
   }
 
-  /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit the revisions. */
+  /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit. */
   #check(): void {
     if (this.#lines === 0) throw invalid('The file is empty')
-    const [agent] = this.#sql
-      .exec<{ id: string }>(
-        `SELECT id FROM staged_agents WHERE NOT EXISTS (
-          SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
-            AND m.etag = manifest_etag) LIMIT 1`,
-      )
-      .toArray()
-    if (agent) throw invalid(`The newest revision of agent "${agent.id}" is missing`)
-    const [revision] = this.#sql
-      .exec<{ id: string; seq: number }>('SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1')
-      .toArray()
+    const agent = selectValue<string>(
+      this.#sql,
+      `SELECT id FROM staged_agents WHERE NOT EXISTS (
+        SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
+          AND m.etag = manifest_etag) LIMIT 1`,
+    )
+    if (agent !== undefined) throw invalid(`The newest revision of agent "${agent}" is missing`)
+    const query = 'SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1'
+    const revision = selectFirst<{ id: string; seq: number }>(this.#sql, query)
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
-    for (const table of STATE_TABLES) {
-      const [row] = this.#sql
-        .exec<{ id: string }>(`SELECT id FROM staged_${table} WHERE id NOT IN (SELECT id FROM staged_agents) LIMIT 1`)
-        .toArray()
-      if (row) throw invalid(`The table ${table} has agent "${row.id}", which is not in the table agents`)
+    for (const table of STATE_TABLE_NAMES) {
+      const unknown = `SELECT id FROM staged_${table} WHERE id NOT IN (SELECT id FROM staged_agents) LIMIT 1`
+      const id = selectValue<string>(this.#sql, unknown)
+      if (id !== undefined) throw invalid(`The table ${table} has agent "${id}", which is not in the table agents`)
     }
   }
 
-  #count(table: (typeof TABLES)[number]): number {
-    return this.#sql.exec<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`).one().count
+  #count(table: string): number {
+    return selectValue<number>(this.#sql, `SELECT COUNT(*) FROM ${table}`) ?? 0
   }
 }
 
-/** Whether nothing was ever registered and no token issued. Writes that were refused, and an import of nothing, do not count. */
-export const isEmpty = (sql: SqlStorage): boolean =>
-  sql
-    .exec<{ used: number }>(
-      `SELECT EXISTS (SELECT 1 FROM revisions) OR EXISTS (SELECT 1 FROM tokens)
-        OR EXISTS (SELECT 1 FROM audit WHERE what NOT IN ('write-refused', 'registry-imported')) AS used`,
-    )
-    .one().used === 0
+/** Checks that nothing was registered and no token issued. Refused writes and an import of nothing do not count. */
+const isEmpty = (sql: SqlStorage): boolean =>
+  !exists(sql, 'revisions') &&
+  !exists(sql, 'tokens') &&
+  !exists(sql, "audit WHERE what NOT IN ('write-refused', 'registry-imported')")
 
 const catchRejection = <Result>(work: () => Result): Result | ImportRejection => {
   try {
@@ -215,5 +207,67 @@ const checkHeader = ({ format, version }: JsonObject): void => {
   if (version !== EXPORT_VERSION) throw invalid('The version of the export is unknown')
 }
 
-const toSqlValue = (column: string, value: string | number | null): SqlStorageValue =>
-  column === 'body' ? (new TextEncoder().encode(String(value)).buffer as ArrayBuffer) : value
+/** The import that has not ended, by the storage of its object. */
+const imports = new WeakMap<DurableObjectStorage, { session: string; staging: Staging }>()
+
+/** The object that imports, with its outbox and the function that runs a write. */
+type Importer = {
+  storage: DurableObjectStorage
+  publisher: { enqueueMissing: (query: string) => void }
+  write: (work: () => WriteResult<Imported, ImportRejection>) => Promise<Imported | ImportRejection>
+}
+
+/** Runs a step of an import. One that is refused ends the import and deletes what is staged. */
+export const runImportStep = async (
+  step: ImportStep,
+  { storage, publisher, write }: Importer,
+): Promise<ImportReply> => {
+  if (step.step === 'begin') {
+    if (!isEmpty(storage.sql)) return { outcome: 'not-empty' }
+    const session = crypto.randomUUID()
+    imports.set(storage, { session, staging: new Staging(storage.sql, step.withTokens) })
+    return { outcome: 'begun', session }
+  }
+  const current = imports.get(storage)
+  if (current?.session !== step.session) return { outcome: 'interrupted' }
+  const { staging } = current
+  if (step.step === 'stage') {
+    const rejection = storage.transactionSync(() => staging.add(step.lines))
+    if (rejection) end(storage, staging)
+    return rejection ?? { outcome: 'staged' }
+  }
+  if (step.step === 'abandon') {
+    end(storage, staging)
+    return { outcome: 'abandoned' }
+  }
+  const result = await write(() => {
+    const result = staging.commit(step.actor, step.digest)
+    if (result.outcome !== 'imported') return { error: result }
+    for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
+    return { value: result, staleKeys: [] }
+  })
+  // The commit has dropped what was staged, and nothing after it may fail.
+  if (result.outcome === 'imported') imports.delete(storage)
+  else end(storage, staging)
+  return result
+}
+
+const end = (storage: DurableObjectStorage, staging: Staging): void => {
+  staging.drop()
+  if (imports.get(storage)?.staging === staging) imports.delete(storage)
+}
+
+/** Writes the SQL that makes a part of a key from a column. */
+const column = (name: string): string => `' || ${name} || '`
+
+/** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
+const KEYS = [
+  `'${EVENTS_KEY}' AS key`,
+  `'${cardKey(column('id'))}' AS key FROM agents`,
+  `DISTINCT '${extendedKey(column('id'), column('tier'))}' AS key FROM extended`,
+  `'${hostKey(column('hostname'))}' AS key FROM hosts`,
+  `'${receiptKey(column('id'))}' AS key FROM receipts`,
+  `'${tokenKey(column('hash'))}' AS key FROM tokens`,
+  `'${refreshKey(column('id'))}' AS key FROM sources`,
+  `'${indexKey(column('id'))}' AS key FROM agents`,
+]

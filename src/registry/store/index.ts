@@ -1,3 +1,5 @@
-export * from './client.ts'
-export type { ImportReply } from './imports.ts'
+export type { BatchResult, Registered, Removed, WriteRejection } from './registrations.ts'
 export * from './registry.ts'
+export type { RefreshBase, SourceState } from './source-state.ts'
+export type { SigningState } from './stale-signatures.ts'
+export type { RegistryHealth } from './store.ts'

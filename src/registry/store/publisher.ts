@@ -1,11 +1,11 @@
 import { log, logUnexpected } from '../../http/index.ts'
-import { Alarm } from '../alarm.ts'
+import type { Alarm } from '../alarm.ts'
 import { redactKey } from '../kv-format.ts'
+import { type Row, selectColumn, selectFirst, selectValue } from '../sql.ts'
+import type { outbox } from '../tables/index.ts'
+import { publishKey } from './kv-entries.ts'
 
-/**
- * How long after a write, or the first failed attempt, the alarm publishes what is still in the outbox; then twice as
- * long each time.
- */
+/** The pause after a write, or the first failed attempt, until the alarm publishes what is still in the outbox. */
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
@@ -16,9 +16,9 @@ const KEYS_PER_ALARM = 500
 const KEYS_AT_ONCE = 10
 
 /**
- * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that changed into
- * the outbox. Each is published from the tables as they are then, by one writer at a time, so that the newest state wins. What
- * fails stays in the outbox, and an alarm retries it.
+ * Publishes the Registry's state to KV, and to the objects that refresh remote cards. A commit puts the keys that
+ * changed into the outbox. Each is published from the tables as they are then, by one writer at a time, so that the
+ * newest state wins. A key that fails stays in the outbox, and an alarm retries it.
  */
 export class Publisher {
   readonly #storage: DurableObjectStorage
@@ -26,21 +26,13 @@ export class Publisher {
   readonly #queues = new Map<string, Promise<boolean>>()
   readonly #alarm: Alarm
 
-  private constructor(storage: DurableObjectStorage, env: Env, alarm: Alarm) {
+  constructor(storage: DurableObjectStorage, env: Env, alarm: Alarm) {
     this.#storage = storage
     this.#env = env
     this.#alarm = alarm
   }
 
-  /** Creates the publisher of an object, whose alarm may be set already. */
-  static async create(storage: DurableObjectStorage, env: Env): Promise<Publisher> {
-    return new Publisher(storage, env, await Alarm.load(storage))
-  }
-
-  /**
-   * Adds keys to the outbox, in the caller's transaction. The alarm publishes them if the object dies before it does. A
-   * key that fails keeps its back-off.
-   */
+  /** Adds keys to the outbox, in the caller's transaction, and sets the alarm. A key that fails keeps its back-off. */
   enqueue(keys: readonly string[]): void {
     for (const key of keys)
       this.#storage.sql.exec(
@@ -50,10 +42,7 @@ export class Publisher {
     if (keys.length > 0) this.wakeAt(Date.now() + FIRST_RETRY_MS)
   }
 
-  /**
-   * Adds the keys that a query selects, which is one write for each that is not in the outbox yet, and none for the
-   * others.
-   */
+  /** Adds the keys that a query selects: one write for each that is not in the outbox yet, and none for the others. */
   enqueueMissing(query: string, ...values: SqlStorageValue[]): void {
     const { rowsWritten } = this.#storage.sql.exec(
       `INSERT OR IGNORE INTO outbox (key, version) SELECT key, 1 FROM (${query})`,
@@ -76,19 +65,15 @@ export class Publisher {
   /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
   async retry(): Promise<void> {
     const sql = this.#storage.sql
-    const keys = sql
-      .exec<{ key: string }>(
-        'SELECT key FROM outbox WHERE due <= ? ORDER BY due LIMIT ?',
-        ...[Date.now(), KEYS_PER_ALARM],
-      )
-      .toArray()
+    const query = 'SELECT key FROM outbox WHERE due <= ? ORDER BY due LIMIT ?'
+    const keys = selectColumn<string>(sql, query, Date.now(), KEYS_PER_ALARM)
     let pause = 0
     for (let first = 0; first < keys.length; first += KEYS_AT_ONCE) {
-      const isPublished = await this.publish(keys.slice(first, first + KEYS_AT_ONCE).map(({ key }) => key))
+      const isPublished = await this.publish(keys.slice(first, first + KEYS_AT_ONCE))
       // A failure that the outbox does not take is due at once.
       if (!isPublished) pause = FIRST_RETRY_MS
     }
-    const { due } = sql.exec<{ due: number | null }>('SELECT MIN(due) AS due FROM outbox').one()
+    const due = selectValue<number | null>(sql, 'SELECT MIN(due) FROM outbox') ?? null
     if (due !== null) this.wakeAt(Math.max(due, Date.now() + pause))
   }
 
@@ -110,14 +95,10 @@ export class Publisher {
 
   async #publishOne(key: string): Promise<boolean> {
     const sql = this.#storage.sql
-    const [entry] = sql
-      .exec<{ version: number; attempts: number }>('SELECT version, attempts FROM outbox WHERE key = ?', key)
-      .toArray()
+    const entry = selectFirst<Row<typeof outbox>>(sql, 'SELECT * FROM outbox WHERE key = ?', key)
     if (!entry) return true
     try {
-      const { publishKey } = await import('./kv-entries.ts')
-      const more = await publishKey(this.#storage, key, this.#env)
-      this.enqueue(more)
+      this.enqueue(await publishKey(this.#storage, key, this.#env))
     } catch (error) {
       const due = Date.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.attempts)
       sql.exec('UPDATE outbox SET attempts = attempts + 1, due = ? WHERE key = ?', due, key)

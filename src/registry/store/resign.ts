@@ -5,24 +5,14 @@ import { strongEtag } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
 import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
-import type { StoredSigning } from '../records.ts'
-import { saveSigning, selectSigning } from '../tables/index.ts'
-import {
-  changeTime,
-  selectDocuments,
-  selectNewestRevision,
-  selectTiers,
-  storeSigned,
-  withoutOwnSignatures,
-} from './revisions.ts'
+import type { StoredSigning } from '../prepare.ts'
+import { selectColumn, selectValue } from '../sql.ts'
+import * as tables from '../tables/index.ts'
 
-/** How often an agent that changes at the same time is signed again before the attempt counts as failed. */
+/** Signatures of an agent that changes at the same time, before the attempt counts as failed. */
 const MAX_ATTEMPTS = 3
 
-/**
- * Signs the documents of an agent again, with the current keys, and returns the keys of KV that changed. Documents that
- * its author signed stay as they are.
- */
+/** Signs the documents of an agent again, except those that its author signed. Returns the keys of KV that changed. */
 export const resign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[]> => {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const changed = await tryResign(storage, id, env)
@@ -34,21 +24,20 @@ export const resign = async (storage: DurableObjectStorage, id: string, env: Env
 /** Returns undefined if the agent changed meanwhile. */
 const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[] | undefined> => {
   const { sql } = storage
-  const before = selectNewestRevision(sql, id)
+  const before = tables.selectNewestRevision(sql, id)
   if (!before) return []
-  const [row] = sql
-    .exec<{ manifest: string }>('SELECT manifest FROM revisions WHERE id = ? AND seq = ?', id, before.seq)
-    .toArray()
-  const known = selectSigning(sql, id)
-  const read = readManifest(JSON.parse(row?.manifest ?? 'null') as Json, id)
-  // The manifest was valid when it was registered, and may not be by the rules of today: cards that were signed stay so.
+  const query = 'SELECT manifest FROM revisions WHERE id = ? AND seq = ?'
+  const stored = selectValue<string>(sql, query, id, before.seq)
+  const known = tables.selectSigning(sql, id)
+  const read = readManifest(JSON.parse(stored ?? 'null') as Json, id)
+  // The manifest was valid when it was registered, and may not be by current rules: cards that were signed stay so.
   const manifest = 'errors' in read ? inferTerms(sql, id, known?.signatures ?? {}) : read.manifest
   const signing = await createSigning({ manifest, origin: before.origin }, known?.signatures ?? {}, env)
   const own = new Set(Object.values(known?.signatures ?? {}))
   const signatures: Record<string, string> = {}
   const tiers = new Map<string, Representations>()
   let isChanged = false
-  for (const { tier, names, ...stored } of selectDocuments(sql, id)) {
+  for (const { tier, names, ...stored } of tables.selectDocuments(sql, id)) {
     const representation = { etag: stored.etag, bytes: new Uint8Array(stored.body) }
     const documentNames = JSON.parse(names) as DocumentName[]
     const signed = documentNames.some(isSigned) ? await signAgain(representation.bytes, own, signing) : undefined
@@ -60,34 +49,31 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
     isChanged ||= signed !== undefined && signed.representation.etag !== stored.etag
   }
   return storage.transactionSync(() => {
-    if (selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
-    if (selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
-    saveSigning(sql, id, { signers: signing.signers, signatures })
+    if (tables.selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
+    if (tables.selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
+    tables.saveSigning(sql, id, { signers: signing.signers, signatures })
     if (!isChanged) return []
     const documents = [...tiers].map(([tier, representations]) => ({ tier, representations }))
-    storeSigned(sql, id, documents, changeTime(before))
-    return agentKeys(id, [], selectTiers(sql, id))
+    tables.storeSigned(sql, id, documents, tables.changeTime(before))
+    return agentKeys(id, [], tables.selectTiers(sql, id))
   })
 }
 
 const isSigned = (name: DocumentName): boolean => signedNames.some(signed => signed === name)
 
-/** Returns how an agent was signed before. */
+/** Infers the terms by which an agent was signed before. */
 const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['signatures']): SigningTerms => ({
   signatures: Object.keys(signatures).length > 0 ? 'resign' : 'strip',
-  hosts: sql
-    .exec<{ hostname: string }>('SELECT hostname FROM hosts WHERE id = ?', id)
-    .toArray()
-    .map(({ hostname }) => hostname),
+  hosts: selectColumn(sql, 'SELECT hostname FROM hosts WHERE id = ?', id),
 })
 
-/** Signs a document in place of the signatures of this host, or removes these; undefined where it has signatures of its author. */
+/** Replaces or removes the signatures of this host in a document; undefined where its author has signed it. */
 const signAgain = async (
   bytes: Uint8Array<ArrayBuffer>,
   own: ReadonlySet<string>,
   signing: Signing,
 ): Promise<{ representation: Representation; signatures: Record<string, string> } | undefined> => {
-  const document = withoutOwnSignatures(bytes, own)
+  const document = tables.withoutOwnSignatures(bytes, own)
   if (document.signatures !== undefined) return undefined
   const signed = 'signer' in signing ? await signCard(document, signing.signer) : { document, signatures: {} }
   const encoded = new TextEncoder().encode(JSON.stringify(signed.document)) as Uint8Array<ArrayBuffer>

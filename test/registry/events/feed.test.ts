@@ -7,7 +7,7 @@ import {
 } from '../../../src/limits.ts'
 import { Events } from '../../../src/registry/events/events.ts'
 import { EventFeed, type Socket } from '../../../src/registry/events/feed.ts'
-import type { StoredChange } from '../../../src/registry/records.ts'
+import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
 
 /** Queries, values that were read and written, and messages, since `resetWork`. */
@@ -106,10 +106,10 @@ const record = (...ids: string[]) => {
   return feed.append(changes)
 }
 const connect = async (query: Record<string, string> = {}) => {
-  const response = feed.connect(new URLSearchParams({ caller: 'a', covered: '', ...query }))
+  const response = feed.fetch({ url: `https://events/?${new URLSearchParams({ caller: 'a', covered: '', ...query })}` })
   const socket = sockets.at(-1)?.socket
   if (response.status !== 200 || !socket) return { refusal: await response.json() }
-  const request = (after: number) => feed.advance(socket as unknown as Socket, String(after))
+  const request = (after: number) => feed.webSocketMessage(socket as unknown as Socket, String(after))
   /** Requests what follows a change, and waits until there is nothing more to send. */
   const next = async (after: number) => {
     request(after)
@@ -325,7 +325,7 @@ describe('the feed', () => {
     await record('b')
     expect(storage.alarm).toBeLessThanOrEqual(Date.now())
     vi.spyOn(console, 'warn').mockReturnValue()
-    await feed.deliver()
+    await feed.alarm()
     expect(storage.alarm).toBeGreaterThan(Date.now())
     expect(feed.health()).toMatchObject({ pending: 1, failingSince: expect.any(Number) })
   })

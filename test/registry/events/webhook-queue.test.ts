@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { ChangeTable } from '../../../src/registry/events/change-table.ts'
+import { ChangeFeed } from '../../../src/registry/events/change-feed.ts'
 import { WebhookQueue } from '../../../src/registry/events/webhook-queue.ts'
-import type { StoredChange } from '../../../src/registry/records.ts'
+import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openSql } from '../../support/storage.ts'
 
 const url = 'https://hooks.example.com/cards'
@@ -11,7 +11,7 @@ const change = (number: number): StoredChange => ({
 })
 
 let sql: SqlStorage
-let changes: ChangeTable
+let changes: ChangeFeed
 let env: Partial<Env>
 let queue: WebhookQueue
 let answers: (Response | Error)[]
@@ -21,7 +21,7 @@ let logged: { event: string; 'calling_card.detail': string; 'http.response.statu
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 22) })
   sql = openSql()
-  changes = new ChangeTable(sql)
+  changes = new ChangeFeed(sql)
   env = {}
   deploy({ WEBHOOK_URL: url, WEBHOOK_SECRET: key, ALLOWED_ORIGINS: '' })
   answers = []

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readWebhookKeys, signWebhook } from '../../../src/registry/events/webhook.ts'
+import { readWebhookKeys, signWebhook } from '../../../src/registry/events/webhook-queue.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { reply, startUpstream, type UpstreamServer } from '../../support/upstream.ts'

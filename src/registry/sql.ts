@@ -1,0 +1,95 @@
+/** The values of a column by its type, which has a question mark if the column may be NULL. */
+type Values = {
+  text: string
+  'text?': string | null
+  integer: number
+  'integer?': number | null
+  /** Counts from 0. */
+  count: number
+  /** A key whose numbers are never used twice. */
+  counter: number
+  blob: ArrayBuffer
+}
+
+const SQL_TYPES: Readonly<Record<keyof Values, string>> = {
+  ...{ text: 'TEXT NOT NULL', 'text?': 'TEXT', integer: 'INTEGER NOT NULL', 'integer?': 'INTEGER' },
+  ...{ count: 'INTEGER NOT NULL DEFAULT 0', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', blob: 'BLOB NOT NULL' },
+}
+
+/** A table: its columns, what else is defined of it, and the SQL after the names of its indexes. */
+export type Table<Columns = Readonly<Record<string, keyof Values>>> = {
+  name: string
+  columns: Columns
+  definitions: string
+  indexes: Readonly<Record<string, string>>
+}
+
+/** A row as a query selects it. */
+export type Row<Source extends Table> = {
+  [Column in keyof Source['columns']]: Values[Source['columns'][Column] & keyof Values]
+}
+
+/**
+ * Result of a write. `staleKeys` changed, and stay in the outbox until they are published; `publishKeys`, by default
+ * the same, are published now, which also repairs earlier failures.
+ */
+export type WriteResult<Value, Failure> =
+  | { error: Failure }
+  | { value: Value; staleKeys: readonly string[]; publishKeys?: readonly string[] }
+
+/** Defines a table. docs/storage.md describes every column. */
+export const defineTable = <const Columns extends Table['columns']>(
+  name: string,
+  columns: Columns,
+  definitions: string,
+  indexes: Table['indexes'] = {},
+): Table<Columns> => ({ name, columns, definitions, indexes })
+
+/** Creates a table and its indexes if they do not exist. `prefix` is put before the name of the table only. */
+export const createTable = (sql: SqlStorage, { name, columns, definitions, indexes }: Table, prefix = ''): void => {
+  const parts = Object.entries(columns).map(([column, type]) => `${column} ${SQL_TYPES[type]}`)
+  if (definitions !== '') parts.push(definitions)
+  sql.exec(`CREATE TABLE IF NOT EXISTS ${prefix}${name} (${parts.join(', ')})`)
+  for (const [index, rest] of Object.entries(indexes))
+    sql.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${prefix}${name} ${rest}`)
+}
+
+/** Stores a row, in place of any other with its key. Columns that are missing are NULL, or count on. */
+export const storeRow = <Columns extends Table['columns']>(
+  sql: SqlStorage,
+  { name }: Pick<Table<Columns>, 'name' | 'columns'>,
+  row: { [Column in keyof Columns]?: SqlStorageValue | Uint8Array },
+): void => {
+  const columns = Object.keys(row)
+  const marks = columns.map(() => '?').join(', ')
+  sql.exec(`INSERT OR REPLACE INTO ${name} (${columns.join(', ')}) VALUES (${marks})`, ...Object.values(row))
+}
+
+/** Returns the first row of a query; undefined for none. */
+export const selectFirst = <Columns extends Record<string, SqlStorageValue>>(
+  sql: SqlStorage,
+  query: string,
+  ...values: SqlStorageValue[]
+): Columns | undefined => sql.exec<Columns>(query, ...values).toArray()[0]
+
+/** Returns the only column of all rows of a query. */
+export const selectColumn = <Value extends SqlStorageValue>(
+  sql: SqlStorage,
+  query: string,
+  ...values: SqlStorageValue[]
+): Value[] =>
+  sql
+    .exec<Record<string, Value>>(query, ...values)
+    .toArray()
+    .flatMap(row => Object.values(row))
+
+/** Returns the only column of the first row of a query; undefined for no row. */
+export const selectValue = <Value extends SqlStorageValue>(
+  sql: SqlStorage,
+  query: string,
+  ...values: SqlStorageValue[]
+): Value | undefined => selectColumn<Value>(sql, query, ...values)[0]
+
+/** Checks whether there is a row: `from` is what follows `FROM` in a query. */
+export const exists = (sql: SqlStorage, from: string, ...values: SqlStorageValue[]): boolean =>
+  sql.exec<{ found: number }>(`SELECT EXISTS (SELECT 1 FROM ${from}) AS found`, ...values).one().found === 1

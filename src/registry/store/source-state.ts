@@ -1,0 +1,94 @@
+import { agentKeys } from '../kv-format.ts'
+import type { Expected } from '../prepare.ts'
+import type { PendingCard, RefreshWithoutCard, SourceRecord } from '../source-record.ts'
+import { selectValue, type WriteResult } from '../sql.ts'
+import * as tables from '../tables/index.ts'
+
+/** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
+export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
+  const row = tables.selectSource(sql, id)
+  const newest = tables.selectNewestRevision(sql, id)
+  if (!row || !newest) return null
+  const { source, checked, failure } = row
+  const query = 'SELECT made_by FROM revisions WHERE id = ? AND seq = ?'
+  return {
+    source,
+    by: selectValue<SourceRecord['by']>(sql, query, id, newest.seq) ?? 'manifest',
+    ...(checked !== undefined && { checked }),
+    ...(failure && { failure }),
+    ...tables.selectFetched(sql, id),
+  }
+}
+
+/** The state that a refresh is computed from. `due` is when the card is to be fetched again, in ms since 1970. */
+export type RefreshBase = NonNullable<ReturnType<typeof refreshBase>>
+
+/** Returns the state that a refresh of an agent's card is computed from; null for an agent without a remote card. */
+export const refreshBase = (sql: SqlStorage, id: string) => {
+  const record = sourceRecord(sql, id)
+  const due = tables.selectSource(sql, id)?.due
+  const stored = tables.selectManifest(sql, id)
+  if (!record || due === undefined || !stored) return null
+  const { manifest, origin, seq } = stored
+  return { manifest, origin, seq, due, record }
+}
+
+/** Checks whether an agent and its source record are still those that a write was computed from. */
+export const isUnchanged = (sql: SqlStorage, id: string, { seq, checked }: Expected): boolean =>
+  (seq === undefined || (tables.selectNewestRevision(sql, id)?.seq ?? null) === seq) &&
+  (checked === undefined || (tables.selectSource(sql, id)?.checked ?? null) === checked)
+
+/** Records a refresh that brought no new card to serve. The edge learns of failures, but not of each success. */
+export const recordRefresh = (
+  sql: SqlStorage,
+  id: string,
+  expected: Expected,
+  result: RefreshWithoutCard,
+): WriteResult<{ outcome: 'recorded'; state: SourceState }, { outcome: 'conflict' }> => {
+  const row = tables.selectSource(sql, id)
+  if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
+  const failure = 'failure' in result ? result.failure : undefined
+  const failures = failure ? row.failures + 1 : 0
+  const now = Date.now()
+  sql.exec(
+    `UPDATE sources SET checked = ?, due = ?, failures = ?, failing_since = ?, failure = ? WHERE id = ?`,
+    ...[failure ? (row.checked ?? null) : now, tables.nextRefreshAt(row.source.ttl, failures, now), failures],
+    ...[failure ? (row.failingSince ?? now) : null, failure ? JSON.stringify(failure) : null, id],
+  )
+  if ('pending' in result) tables.savePending(sql, id, result.pending)
+  if ('unchanged' in result) {
+    tables.deletePending(sql, id)
+    if (result.validators) tables.saveValidators(sql, id, result.validators)
+    if (result.verification) tables.saveVerification(sql, id, result.verification)
+  }
+  const isPublished = row.failure?.status === failure?.status
+  if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', tables.selectLastSeq(sql, id) + 1, id)
+  const keys = isPublished ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
+  const state = sourceState(sql, id)
+  if (!state) return { error: { outcome: 'conflict' } }
+  return { value: { outcome: 'recorded', state }, staleKeys: keys }
+}
+
+/** The state of a remote card as its owner sees it. `seq` is the newest revision. Times are in ms since 1970. */
+export type SourceState = NonNullable<ReturnType<typeof sourceState>>
+
+/** Returns the state of an agent's remote card; null for none. */
+export const sourceState = (sql: SqlStorage, id: string) => {
+  const row = tables.selectSource(sql, id)
+  const newest = tables.selectNewestRevision(sql, id)
+  if (!row || !newest) return null
+  const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
+  const { kind, url, ttl, staleIfError, pin, verification } = source
+  const { pending, verification: verified } = tables.selectFetched(sql, id)
+  return {
+    ...{ kind, url, ttl, staleIfError, pin, due },
+    ...(checked !== undefined && { checked }),
+    ...(failure && { failing: { ...failure, since: failingSince } }),
+    ...(pending && { pending: withoutCard(pending) }),
+    ...(verification && { verify: verification.policy, ...(verified && { verification: verified }) }),
+    seq: newest.seq,
+    publishedHealth: { seq: publishedSeq, health: tables.healthOf(row) },
+  }
+}
+
+const withoutCard = ({ card: _, ...pending }: PendingCard): Omit<PendingCard, 'card'> => pending

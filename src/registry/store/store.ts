@@ -1,0 +1,175 @@
+import { Alarm } from '../alarm.ts'
+import { recordRefusal, selectPage } from '../audit/index.ts'
+import type { ExportCursor, ImportStep } from '../move/index.ts'
+import type { Registration } from '../prepare.ts'
+import { selectValue, type WriteResult } from '../sql.ts'
+import * as tables from '../tables/index.ts'
+import { Publisher } from './publisher.ts'
+import {
+  type BatchResult,
+  clearTasks,
+  type Registered,
+  register,
+  remove,
+  type WriteRejection,
+} from './registrations.ts'
+import { recordRefresh, refreshBase, sourceRecord, sourceState } from './source-state.ts'
+import { enqueueStaleSignatures, selectSigningState } from './stale-signatures.ts'
+
+const CONFLICT = { error: { outcome: 'conflict' } } as const
+
+/**
+ * The state of the Registry: the number of keys that could not be published, and when the oldest card that is stale
+ * because its upstream fails was last confirmed, in ms since 1970; for a card that was never fetched, since when that
+ * fails. Null for none.
+ */
+export type RegistryHealth = { unpublished: number; oldestStaleCard: number | null }
+
+/** Returns the state of the Registry for monitors, without the id of any agent. */
+export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth => {
+  const oldest = selectValue<number | null>(
+    sql,
+    `SELECT MIN(COALESCE(checked, failing_since)) FROM sources WHERE failure IS NOT NULL
+      AND (checked IS NULL OR checked + 1000 * json_extract(source, '$.ttl') < ?)`,
+    now,
+  )
+  const unpublished = selectValue<number>(sql, 'SELECT COUNT(*) FROM outbox WHERE attempts > 0') ?? 0
+  return { unpublished, oldestStaleCard: oldest ?? null }
+}
+
+/** Creates the tables and the methods of the Registry. */
+export const createStore = async ({ storage }: DurableObjectState, env: Env) => {
+  const { sql } = storage
+  tables.createTables(sql)
+  const publisher = new Publisher(storage, env, await Alarm.load(storage))
+  await enqueueStaleSignatures(publisher, env)
+
+  /** Runs a write, conditions included, in one transaction with its outbox entries. */
+  const commit = <Value, Failure>(work: () => WriteResult<Value, Failure>): WriteResult<Value, Failure> =>
+    storage.transactionSync(() => {
+      const result = work()
+      if ('value' in result) publisher.enqueue(result.staleKeys)
+      return result
+    })
+
+  /** Registers all of these agents or none: every registration is tried, so that each has a result of its own. */
+  const commitAll = (
+    registrations: readonly Registration[],
+    mayClaim: boolean,
+  ): WriteResult<Omit<Registered, 'published'>, WriteRejection | { outcome: 'withdrawn' }>[] => {
+    let results: ReturnType<typeof register>[] = []
+    const rejected = new Error('A registration of the batch was rejected')
+    try {
+      storage.transactionSync(() => {
+        results = registrations.map(registration => register(sql, registration, mayClaim))
+        if (results.some(result => 'error' in result)) throw rejected
+        // Last, because the alarm that it sets is not part of the transaction.
+        publisher.enqueue(results.flatMap(result => ('value' in result ? result.staleKeys : [])))
+      })
+    } catch (error) {
+      if (error !== rejected) throw error
+      return results.map(result => ('error' in result ? result : { error: { outcome: 'withdrawn' } }))
+    }
+    return results
+  }
+
+  const publish = async <Value, Failure>(
+    result: WriteResult<Value, Failure>,
+  ): Promise<(Value & { published: boolean }) | Failure> => {
+    if ('error' in result) return result.error
+    // Not awaited: no write waits for those who follow it.
+    void publisher.publish([tables.EVENTS_KEY])
+    return { ...result.value, published: await publisher.publish(result.publishKeys ?? result.staleKeys) }
+  }
+  const read =
+    <Args extends unknown[], Result>(query: (sql: SqlStorage, ...args: Args) => Result) =>
+    async (...args: Args): Promise<Result> =>
+      query(sql, ...args)
+  const write =
+    <Args extends unknown[], Value, Failure>(work: (sql: SqlStorage, ...args: Args) => WriteResult<Value, Failure>) =>
+    async (...args: Args): Promise<(Value & { published: boolean }) | Failure> =>
+      publish(commit(() => work(sql, ...args)))
+
+  /** Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs. */
+  const clearOwners = (id: string): Promise<boolean> => publisher.publish([tables.taskOwnersKey(id)])
+
+  return {
+    /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
+    register: async (registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> =>
+      (await clearOwners(registration.id)) ? write(register)(registration, mayClaim) : CONFLICT.error,
+
+    /**
+     * Registers several agents in their order, or all or none of them if the batch `isAtomic`: then each has a result
+     * of its own. Otherwise each is registered by itself, and the results end with the first `conflict`, or before a
+     * failure: later agents must not get the host names that this one claims.
+     */
+    registerAll: async (
+      registrations: readonly Registration[],
+      mayClaim: boolean,
+      isAtomic: boolean,
+    ): Promise<BatchResult[]> => {
+      const areCleared = await Promise.all(registrations.map(({ id }) => clearOwners(id)))
+      if (isAtomic && areCleared.includes(false)) return registrations.map(() => CONFLICT.error)
+      if (isAtomic) return Promise.all(commitAll(registrations, mayClaim).map(result => publish(result)))
+      const results: Promise<Registered | WriteRejection>[] = []
+      // Nothing is awaited between two of them: each is committed before the next one, and published meanwhile.
+      for (const [index, registration] of registrations.entries()) {
+        try {
+          const result = areCleared[index] ? commit(() => register(sql, registration, mayClaim)) : CONFLICT
+          results.push(publish(result))
+          if ('error' in result && result.error.outcome === 'conflict') break
+        } catch (error) {
+          if (index === 0) throw error
+          break
+        }
+      }
+      return Promise.all(results)
+    },
+
+    remove: write(remove),
+    clearTasks: write(clearTasks),
+    recordRefresh: write(recordRefresh),
+    endCheck: write(tables.endCheck),
+    issueToken: write(tables.issueToken),
+    revokeToken: write(tables.revokeToken),
+
+    manifest: read(tables.selectManifest),
+    document: read(tables.selectDocument),
+    list: read(tables.selectAgents),
+    search: read(tables.search),
+    catalog: read(tables.selectCatalog),
+    sitemap: read(tables.selectSitemap),
+    namedAgents: read(tables.selectAgentsByName),
+    revisions: read(tables.selectRevisions),
+    revision: read(tables.selectRevision),
+    latestRevision: read(tables.selectLatestRevision),
+    sourceRecord: read(sourceRecord),
+    sourceState: read(sourceState),
+    refreshBase: read(refreshBase),
+    upstreamBindings: read(tables.selectUpstreamBindings),
+    health: read(selectHealth),
+    signingState: read(selectSigningState),
+    recordObservations: read(tables.recordObservations),
+    observations: read(tables.selectObservations),
+    beginCheck: read(tables.beginCheck),
+    tokens: read(tables.selectTokens),
+    audit: read(selectPage),
+    recordRefusal: read(recordRefusal),
+
+    /** Returns the first page of an export, or the one at a cursor. */
+    exportPage: async (cursor?: ExportCursor) => (await import('../move/export.ts')).exportPage(sql, cursor),
+
+    /** Runs one step of an import into an empty host. */
+    importStep: async (step: ImportStep) => {
+      const { runImportStep } = await import('../move/import.ts')
+      return runImportStep(step, { storage, publisher, write: async work => publish(commit(work)) })
+    },
+
+    /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
+    alarm: async (): Promise<void> => {
+      publisher.clearAlarm()
+      await enqueueStaleSignatures(publisher, env)
+      await publisher.retry()
+    },
+  }
+}

@@ -1,0 +1,201 @@
+import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
+import type { Representation, SourceHealth } from '../kv-format.ts'
+import type { SearchFields, Summary } from '../search-fields.ts'
+import { defineTable, exists, type Row, selectFirst, selectValue } from '../sql.ts'
+import { IS_SIGNED_BY_HOST } from './signature-table.ts'
+import { selectPublishedHealth } from './source-table.ts'
+
+/** The agents that are registered. */
+export const agents = defineTable(
+  'agents',
+  {
+    ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
+    ...{ manifest_etag: 'text', summary: 'text', search_fields: 'text' },
+  },
+  'PRIMARY KEY (id)',
+  {
+    agents_by_name: "(lower(json_extract(summary, '$.name')))",
+    agents_by_origin: '(origin, id)',
+    agents_by_visibility: '(visibility, id)',
+    agents_by_set: '(set_name, id)',
+  },
+)
+
+/** The SQL for whether the agent in a row of `agents` is public and has a card: everybody sees it. */
+const IS_PUBLIC = `visibility = 'public' AND EXISTS (
+  SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
+
+/** One agent in a list. Its set is only for callers who may read or write the agent. */
+export type ListedAgent = Summary & {
+  id: string
+  origin: string
+  visibility: string
+  set?: string
+  manifestEtag?: string
+}
+
+/**
+ * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents
+ * whose ids match one of the globs in `covered` and, unless the list is that of a `set` or `onlyCovered`, the public
+ * ones; with `ids`, only agents with one of these. Agents that match one of the globs in `writable` have the entity
+ * tags of their manifests.
+ */
+export type ListQuery = {
+  after: string
+  limit: number
+  covered: readonly string[]
+  set?: string
+  ids?: readonly string[]
+  writable?: readonly string[]
+  onlyCovered?: boolean
+}
+
+/** An agent in a catalog; `modified` is in ms since 1970. */
+export type CatalogAgent = Summary &
+  Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> &
+  Pick<Row<typeof agents>, 'id' | 'origin' | 'modified'> & { isSignedByHost: boolean }
+
+/** A page of public agents with a card, by id; with an `owner`, only it and those whose URLs begin with `origin`. */
+export type CatalogQuery = { after: string; limit: number; origin: string; owner?: string }
+
+/** A sitemap of public agents with a card at `origin`, at most `size` in a document; or one `page` of it, from 1. */
+export type SitemapQuery = { origin: string; page?: number | undefined; size: number }
+
+/** The agents of a document, `modified` in ms since 1970; or the number of pages of a larger sitemap. */
+export type Sitemap = { agents: { id: string; modified: number }[] } | { pages: number }
+
+/** The agents of a name or an id: the public one, and the internal ones that take precedence over it. */
+export type NamedAgents = { public: string | null; internal: string[] }
+
+/** The manifest of the revision `seq`, its entity tag, and the origin of absolute URLs at that time. */
+export type StoredManifest = { seq: number; manifest: string; etag: string; modified: number; origin: string }
+
+/** A document of an agent; without `etag` and `bytes` while its remote card has never been fetched. */
+export type StoredDocument =
+  | (Representation & { modified: number; source?: SourceHealth })
+  | { etag?: never; source: SourceHealth }
+
+/** Internal agents of one name beyond these are not found by it. */
+const MAX_INTERNAL_AGENTS = 10
+
+/** Returns the manifest of an agent; null for no agent. */
+export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | null =>
+  selectFirst<StoredManifest>(
+    sql,
+    `SELECT seq, manifest, manifest_etag AS etag, modified, agents.origin
+      FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
+    id,
+  ) ?? null
+
+/** Returns a document of an agent, internal agents included; null for no agent. */
+export const selectDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
+  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(
+    sql,
+    `SELECT etag, body, modified FROM agents JOIN representations USING (id)
+      WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
+    ...[id, name],
+  )
+  const source = selectPublishedHealth(sql, id)?.health
+  if (!row) return source ? { source } : null
+  const { etag, modified, body } = row
+  return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
+}
+
+/** Returns a page of a list. A public agent without a card is listed only where it is covered. */
+export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] => {
+  const { after, limit, covered, set, ids, writable = [], onlyCovered = false } = query
+  const page: ListedAgent[] = []
+  const etag = 'SELECT manifest_etag FROM revisions WHERE revisions.id = agents.id AND revisions.seq = agents.seq'
+  type Found = Pick<Row<typeof agents>, 'id' | 'summary' | 'origin' | 'visibility' | 'set_name'>
+  const rows = sql.exec<Found & { isPublic: number; etag: string | null }>(
+    `SELECT id, summary, origin, visibility, set_name, ${IS_PUBLIC} AS isPublic,
+        ${writable.length === 0 ? 'NULL' : `(${etag})`} AS etag
+      FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
+        ${ids === undefined ? '' : 'id IN (SELECT value FROM json_each(?)) AND'} id > ?
+        ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`,
+    ...[set ?? [], ids === undefined ? [] : JSON.stringify(ids), after].flat(),
+  )
+  // Not with GLOB: SQLite limits its patterns to 50 bytes here.
+  for (const { id, summary, origin, visibility, set_name, isPublic, etag } of rows) {
+    const isCovered = covered.some(glob => matchesGlob(glob, id))
+    const ownedBy = isCovered && set_name !== null ? { set: set_name } : {}
+    const written = etag !== null && writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: etag } : {}
+    if (isCovered || (set === undefined && !onlyCovered && isPublic === 1))
+      page.push({ id, origin, visibility, ...ownedBy, ...written, ...(JSON.parse(summary) as Summary) })
+    if (page.length === limit) break
+  }
+  return page
+}
+
+/** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
+export const selectCatalog = (
+  sql: SqlStorage,
+  { after, limit, origin, owner }: CatalogQuery,
+): { agents: CatalogAgent[]; isKnownOrigin: boolean } => {
+  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
+    `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
+      WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`,
+    ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
+  )
+  const page = rows.toArray().map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
+    const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
+    const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }
+    return { ...listed, skillIds, tags, examples, isSignedByHost: isSigned === 1 }
+  })
+  return { agents: page, isKnownOrigin: exists(sql, "agents WHERE origin = ? AND visibility = 'public'", origin) }
+}
+
+/** Returns a sitemap, or one page of it. It has the agents that a catalog has. */
+export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): Sitemap => {
+  const listed = `FROM agents WHERE origin = ? AND ${IS_PUBLIC}`
+  const query = `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`
+  const values = [origin, size + 1, ((page ?? 1) - 1) * size]
+  const found = sql.exec<{ id: string; modified: number }>(query, ...values).toArray()
+  if (page !== undefined || found.length <= size) return { agents: found.slice(0, size) }
+  return { pages: Math.ceil((selectValue<number>(sql, `SELECT COUNT(*) ${listed}`, origin) ?? 0) / size) }
+}
+
+/**
+ * Returns the agents of an id, else of a name, in lower case. The oldest holder of a name wins: otherwise a writer of
+ * one agent could take over another's calls. Callers that may not read internal agents must not learn of them.
+ */
+export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
+  const rows = sql
+    .exec<{ id: string; visibility: string }>(
+      `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
+        ORDER BY id <> ?1, json_extract(summary, '$.named'), id`,
+      name,
+    )
+    .toArray()
+  const first = rows.findIndex(({ visibility }) => visibility === 'public')
+  const internal = first === -1 ? rows : rows.slice(0, first)
+  return { public: rows[first]?.id ?? null, internal: internal.slice(0, MAX_INTERNAL_AGENTS).map(({ id }) => id) }
+}
+
+/** Returns since when an agent has had a name, in ms since 1970; `now` where the name is new to it. */
+export const namedSince = (sql: SqlStorage, id: string, name: string, now: number): number =>
+  selectValue<number>(
+    sql,
+    `SELECT json_extract(summary, '$.named') FROM agents
+      WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`,
+    ...[id, name],
+  ) ?? now
+
+/** Returns the version of an agent as its card declares it; undefined for no agent. */
+export const selectVersion = (sql: SqlStorage, id: string): string | undefined =>
+  selectValue<string>(sql, "SELECT json_extract(summary, '$.version') FROM agents WHERE id = ?", id)
+
+/** Checks whether everybody sees an agent: one without a card is in no public list. */
+export const isPublic = (sql: SqlStorage, id: string): boolean =>
+  exists(sql, `agents WHERE id = ? AND ${IS_PUBLIC}`, id)
+
+/** Returns the secrets and service bindings that the manifests of agents name, each combination once. */
+export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>
+  sql
+    .exec<{ secret: string | null; service: string | null }>(
+      `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret,
+          json_extract(manifest, '$.upstream.service') AS service
+        FROM agents JOIN revisions USING (id, seq)`,
+    )
+    .toArray()
+    .map(({ secret, service }) => ({ ...(secret !== null && { secret }), ...(service !== null && { service }) }))

@@ -1,0 +1,84 @@
+import type { ChangeClass } from '../../card/diff/index.ts'
+import { MAX_STORED_CHANGES } from '../../limits.ts'
+import { appendEntry } from '../audit/index.ts'
+import type { WriteCause } from '../prepare.ts'
+import { defineTable, selectValue, storeRow } from '../sql.ts'
+import { isPublic } from './agent-table.ts'
+
+/** The changes of what is registered. */
+export const changes = defineTable(
+  'changes',
+  { number: 'counter', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?', at: 'integer' },
+  '',
+)
+
+/** The effect of a change on an agent. */
+type ChangeKind = 'registered' | 'changed' | 'removed'
+
+/** A stored change, at `at` in ms since 1970. `publicKind` is its effect for those who see public agents only. */
+export type StoredChange = {
+  number: number
+  id: string
+  seq: number
+  kind: ChangeKind
+  publicKind?: ChangeKind
+  class?: ChangeClass
+  at: number
+}
+
+/** A change that a write makes. `seq` is its revision. */
+type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'class' | 'at'> & {
+  cause?: WriteCause
+  /** The entity tag of the manifest; absent for a removal. */
+  manifestEtag?: string
+  actor: string
+  /** True if the agent was public before the change. */
+  wasPublic: boolean
+}
+
+/** Records a change for subscribers and in the audit, at the end of its transaction. `EVENTS_KEY` is stale then. */
+export const recordChange = (sql: SqlStorage, change: Change): void => {
+  const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at, wasPublic } = change
+  const public_kind = publicKindOf(wasPublic, isPublic(sql, id))
+  storeRow(sql, changes, { id, seq, kind, public_kind, class: changeClass ?? null, at })
+  sql.exec('DELETE FROM changes WHERE number <= (SELECT MAX(number) FROM changes) - ?', MAX_STORED_CHANGES)
+  const details = {
+    ...(changeClass && { class: changeClass }),
+    ...(manifestEtag !== undefined && { manifest: manifestEtag }),
+    ...cause,
+  }
+  const what = cause ? ('accepted' in cause ? 'card-accepted' : 'agent-rolled-back') : (`agent-${kind}` as const)
+  appendEntry(sql, { actor, what, agent: id, seq, details }, at)
+}
+
+/** Returns at most `limit` changes after a number, the oldest first. */
+export const selectChanges = (sql: SqlStorage, after: number, limit: number): StoredChange[] =>
+  sql
+    .exec<Omit<StoredChange, 'publicKind' | 'class'> & { publicKind: ChangeKind | null; class: ChangeClass | null }>(
+      `SELECT number, id, seq, kind, public_kind AS publicKind, class, at FROM changes
+        WHERE number > ? ORDER BY number LIMIT ?`,
+      ...[after, limit],
+    )
+    .toArray()
+    .map(({ publicKind, class: changeClass, ...row }) => ({
+      ...row,
+      ...(publicKind && { publicKind }),
+      ...(changeClass && { class: changeClass }),
+    }))
+
+/** Returns the number of the newest change; 0 for none. */
+export const lastChange = (sql: SqlStorage): number => selectValue<number>(sql, 'SELECT MAX(number) FROM changes') ?? 0
+
+/** Returns the number of the last change that an import brought; 0 without an import. */
+export const selectImportedChanges = (sql: SqlStorage): number =>
+  selectValue<number>(
+    sql,
+    `SELECT json_extract(entry, '$.details.changes') FROM audit WHERE what = 'registry-imported'
+      ORDER BY number DESC LIMIT 1`,
+  ) ?? 0
+
+/** Returns the effect of a change for those who see public agents only; null for none. */
+const publicKindOf = (wasPublic: boolean, isPublic: boolean): ChangeKind | null => {
+  if (isPublic) return wasPublic ? 'changed' : 'registered'
+  return wasPublic ? 'removed' : null
+}

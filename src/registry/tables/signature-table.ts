@@ -1,0 +1,38 @@
+import type { StoredSigning } from '../prepare.ts'
+import { defineTable, selectFirst } from '../sql.ts'
+
+/** The signatures of this host in the documents of an agent. */
+export const card_signatures = defineTable(
+  'card_signatures',
+  { id: 'text', signers: 'text', signatures: 'text', published_seq: 'integer', resigned: 'integer' },
+  'PRIMARY KEY (id)',
+  { card_signatures_by_signers: '(signers)' },
+)
+
+/** The signatures in an agent's documents, and the `seq` of their publication after other keys signed; 0 for never. */
+type SigningRow = Pick<StoredSigning, 'signatures'> & { publishedSeq: number }
+
+/** Returns how an agent's documents are signed; undefined where that was never decided. */
+export const selectSigning = (sql: SqlStorage, id: string): SigningRow | undefined => {
+  const query = 'SELECT signatures, published_seq AS publishedSeq FROM card_signatures WHERE id = ?'
+  const row = selectFirst<{ signatures: string; publishedSeq: number }>(sql, query, id)
+  return row && { ...row, signatures: JSON.parse(row.signatures) as SigningRow['signatures'] }
+}
+
+/** Stores how the documents of an agent are signed, and when other keys have begun to sign them; 0 for never. */
+export const saveSigning = (sql: SqlStorage, id: string, { signers, signatures }: StoredSigning): void => {
+  sql.exec(
+    `INSERT INTO card_signatures (id, signers, signatures, published_seq, resigned) VALUES (?1, ?2, ?3, 0, 0)
+      ON CONFLICT (id) DO UPDATE SET signers = ?2, signatures = ?3, resigned = iif(signers = ?2, resigned, ?4)`,
+    ...[id, signers, JSON.stringify(signatures), Date.now()],
+  )
+}
+
+/** Deletes what is stored about the signatures of an agent. */
+export const deleteSigning = (sql: SqlStorage, id: string): void => {
+  sql.exec('DELETE FROM card_signatures WHERE id = ?', id)
+}
+
+/** The SQL for whether this host signs the documents of the agent in a row of `agents`: 1 or 0. */
+export const IS_SIGNED_BY_HOST =
+  "EXISTS (SELECT 1 FROM card_signatures AS s WHERE s.id = agents.id AND s.signatures <> '{}')"

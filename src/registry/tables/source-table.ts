@@ -1,0 +1,209 @@
+import type { Drift } from '../../card/diff/index.ts'
+import type { Source } from '../../card/manifest/index.ts'
+import type { SourceHealth } from '../kv-format.ts'
+import type {
+  CardVerification,
+  PendingCard,
+  PublishedHealth,
+  SourceFailure,
+  SourceRecord,
+  Validators,
+} from '../source-record.ts'
+import { defineTable, type Row, selectFirst, selectValue, storeRow } from '../sql.ts'
+
+/** The sources of remote cards. Times are in ms since 1970. */
+export const sources = defineTable(
+  'sources',
+  {
+    ...{ id: 'text', source: 'text', checked: 'integer?', due: 'integer', failures: 'integer' },
+    ...{ failing_since: 'integer?', failure: 'text?', published_seq: 'integer' },
+  },
+  'PRIMARY KEY (id)',
+  { failing_sources: '(failure) WHERE failure IS NOT NULL' },
+)
+
+/** The documents that were fetched from sources. They have rows of their own: one row is too small for two. */
+export const fetched = defineTable(
+  'fetched',
+  { id: 'text', name: 'text', card: 'text', validators: 'text', review: 'text?' },
+  'PRIMARY KEY (id, name)',
+)
+
+/** The first retry after a failure; each further one waits twice as long. In seconds. */
+const FIRST_RETRY_SECONDS = 60
+/** The longest wait between retries, unless the card's `ttl` is longer. */
+const MAX_RETRY_SECONDS = 3600
+/** Refreshes are up to a tenth late, so that cards registered together are not fetched together for ever. */
+const JITTER = 0.1
+
+/** A row is limited to 2 MB, and a drift can be as large as the cards it compares. In characters. */
+const MAX_DRIFT_LENGTH = 64 * 1024
+/** The length of the entry that counts the omitted changes. */
+const MORE_ENTRY_LENGTH = 64
+
+/** Returns the source of an agent, whose health has the number `publishedSeq`; undefined for none. */
+export const selectSource = (sql: SqlStorage, id: string) => {
+  const row = selectFirst<Row<typeof sources>>(sql, 'SELECT * FROM sources WHERE id = ?', id)
+  if (!row) return undefined
+  const { source, due, failures, checked, failure, failing_since, published_seq } = row
+  return {
+    ...{ source: JSON.parse(source) as Source, due, failures, publishedSeq: published_seq },
+    ...(checked !== null && { checked }),
+    ...(failure !== null && { failure: JSON.parse(failure) as SourceFailure }),
+    ...(failing_since !== null && { failingSince: failing_since }),
+  }
+}
+
+/** Returns the health of an agent's source for the edge; undefined where its card is in its manifest. */
+export const selectPublishedHealth = (sql: SqlStorage, id: string): PublishedHealth | undefined => {
+  const row = selectSource(sql, id)
+  return row && { seq: row.publishedSeq, health: healthOf(row) }
+}
+
+/** Reduces a source to what the edge needs. */
+export const healthOf = ({
+  source: { ttl, staleIfError },
+  checked = 0,
+  failure,
+}: Pick<SourceRecord, 'source' | 'checked' | 'failure'>): SourceHealth => ({
+  checked,
+  ttl,
+  staleIfError,
+  ...(failure && { failing: failure.status }),
+})
+
+/** Stores the source of an agent. Without a new revision, its health gets a number only if the edge has another. */
+export const saveSource = (
+  sql: SqlStorage,
+  id: string,
+  record: SourceRecord,
+  revision: number | undefined,
+): PublishedHealth => {
+  const before = selectSource(sql, id)
+  const now = Date.now()
+  const { source, checked, failure } = record
+  const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
+  const failures = failure ? (same?.failures ?? 0) + 1 : 0
+  const failingSince = failure ? (same?.failingSince ?? now) : null
+  const isPublished = before !== undefined && before.failure?.status === failure?.status
+  const seq = revision ?? (isPublished ? before.publishedSeq : selectLastSeq(sql, id) + 1)
+  const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
+  storeRow(sql, sources, {
+    ...{ id, source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since: failingSince },
+    ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
+  })
+  saveFetched(sql, id, record)
+  return { seq, health: healthOf(record) }
+}
+
+/** Deletes the source of an agent and all that was fetched from it. */
+export const deleteSource = (sql: SqlStorage, id: string): void => {
+  sql.exec('DELETE FROM sources WHERE id = ?', id)
+  sql.exec('DELETE FROM fetched WHERE id = ?', id)
+}
+
+/** Returns when a source is to be fetched again after so many failures in a row, in ms since 1970. */
+export const nextRefreshAt = (ttl: number, failures: number, now: number): number => {
+  const seconds =
+    failures === 0 ? ttl : Math.min(Math.max(ttl, MAX_RETRY_SECONDS), FIRST_RETRY_SECONDS * 2 ** (failures - 1))
+  return Math.round(now + seconds * 1000 * (1 + JITTER * Math.random()))
+}
+
+/** Returns the highest number taken by an agent's revisions, its published health and new signatures; 0 for none. */
+export const selectLastSeq = (sql: SqlStorage, id: string): number =>
+  selectValue<number | null>(
+    sql,
+    `SELECT MAX(seq) FROM (
+      SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
+      UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`,
+    id,
+  ) ?? 0
+
+/** The facts that an owner needs to review a pending card. */
+type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
+
+/** The stored review of the served card. */
+type ServedReview = { verification?: CardVerification }
+
+/** Stores a pending card in place of any other. */
+export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): void => {
+  const { card, validators, drift, ...reasons } = pending
+  const review = `${JSON.stringify(reasons).slice(0, -1)},"drift":${serializeDrift(drift)}}`
+  storeRow(sql, fetched, { id, name: 'pending', card, validators: JSON.stringify(validators), review })
+}
+
+/** Deletes a pending card. */
+export const deletePending = (sql: SqlStorage, id: string): void => {
+  sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
+}
+
+/** Stores the validators for the next conditional request for the served document. */
+export const saveValidators = (sql: SqlStorage, id: string, validators: Validators): void => {
+  sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", JSON.stringify(validators), id)
+}
+
+/** Stores the result of verifying the signatures of the served document. */
+export const saveVerification = (sql: SqlStorage, id: string, verification: CardVerification): void => {
+  const review = JSON.stringify({ verification } satisfies ServedReview)
+  sql.exec("UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'", review, id)
+}
+
+/** Returns the documents that were fetched for an agent, and what is known about them. */
+export const selectFetched = (
+  sql: SqlStorage,
+  id: string,
+): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
+  const rows = sql.exec<Row<typeof fetched>>('SELECT * FROM fetched WHERE id = ?', id).toArray()
+  const served = rows.find(({ name }) => name === 'served')
+  const pending = rows.find(({ name }) => name === 'pending')
+  return {
+    ...(served && { card: served.card, validators: JSON.parse(served.validators) as Validators }),
+    ...(served?.review && (JSON.parse(served.review) as ServedReview)),
+    ...(pending?.review && {
+      pending: {
+        card: pending.card,
+        validators: JSON.parse(pending.validators) as Validators,
+        ...(JSON.parse(pending.review) as Review),
+      },
+    }),
+  }
+}
+
+/** Checks whether the served card was made from this document; undefined stands for none. */
+export const matchesFetched = (sql: SqlStorage, id: string, card: string | undefined): boolean => {
+  const query = "SELECT card = ? FROM fetched WHERE id = ? AND name = 'served'"
+  const same = selectValue<number>(sql, query, card ?? null, id)
+  return same === undefined ? card === undefined : same === 1
+}
+
+/** Serializes a drift for a row. If it is too large, values are left out, then the last changes, which are counted. */
+export const serializeDrift = (drift: Drift): string => {
+  const text = JSON.stringify(drift)
+  if (text.length <= MAX_DRIFT_LENGTH) return text
+  let remaining = MAX_DRIFT_LENGTH - MORE_ENTRY_LENGTH
+  const kept = drift.map(withoutValues).filter(entry => {
+    remaining -= JSON.stringify(entry).length + 1
+    return entry.op !== 'more' && remaining > 0
+  })
+  const count = drift.reduce((sum, entry) => sum + (entry.op === 'more' ? entry.count : 1), -kept.length)
+  return JSON.stringify(count === 0 ? kept : [...kept, { op: 'more', pointer: '', count }])
+}
+
+const withoutValues = (entry: Drift[number]): Drift[number] => {
+  if (entry.op === 'more') return entry
+  const { op, pointer } = entry
+  const omitted = (['before', 'after'] as const).filter(name => name in entry || entry.omitted?.includes(name))
+  return { op, pointer, ...(omitted.length > 0 && { omitted }) }
+}
+
+const saveFetched = (
+  sql: SqlStorage,
+  id: string,
+  { card, validators = {}, verification, pending }: SourceRecord,
+): void => {
+  sql.exec('DELETE FROM fetched WHERE id = ?', id)
+  if (card !== undefined)
+    storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
+  if (verification) saveVerification(sql, id, verification)
+  if (pending) savePending(sql, id, pending)
+}

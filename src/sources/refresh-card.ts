@@ -1,0 +1,244 @@
+import type { Drift } from '../card/diff/index.ts'
+import { readManifest } from '../card/manifest/index.ts'
+import { addsCredential, type Note } from '../card/model/index.ts'
+import { log } from '../http/index.ts'
+import { type Json, type JsonObject, jsonEquals } from '../json/index.ts'
+import { purgeLists } from '../registry/edge/index.ts'
+import {
+  compareWithLatest,
+  type Expected,
+  type PendingCard,
+  type RefreshWithoutCard,
+  type Registration,
+  type SourceFailure,
+} from '../registry/index.ts'
+import { getRegistry, type RefreshBase, type Registered, type SourceState } from '../registry/store/index.ts'
+import { nextRefreshAt } from '../registry/tables/index.ts'
+import { createSigning } from '../signing/index.ts'
+import { type FetchResult, fetchSource } from './fetch.ts'
+import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
+import { evaluateCard } from './verification.ts'
+
+/** Attempts of a refresh whose agent is changed concurrently. */
+const MAX_ATTEMPTS = 3
+
+/** Options of a refresh. */
+export type RefreshOptions = {
+  /** Refreshes a card that is not due. */
+  force?: boolean
+  /** Serves the pending card with this entity tag, and fetches nothing. An admin may decide where secrets are used. */
+  accept?: { etag: string; isAdmin: boolean }
+  /** Requests the refresh; by default the host itself. */
+  actor?: string
+}
+
+/** The outcome of a refresh. */
+export type RefreshOutcome =
+  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
+  | { outcome: 'unchanged' }
+  /** The new card widens access, or is not verified: it waits until an owner accepts it by its entity tag. */
+  | { outcome: 'pending'; pending: PendingCard }
+  | { outcome: 'failed'; failure: SourceFailure }
+  /** The card is not to be fetched before `due`, in ms since 1970. */
+  | { outcome: 'not-due'; due: number }
+  /** The agent uses a secret or a binding of the host, and the caller is no admin. */
+  | { outcome: 'needs-admin' }
+  /** No card with that entity tag is pending. */
+  | { outcome: 'not-pending' }
+  /** The agent changed during every attempt. */
+  | { outcome: 'conflict' }
+  /** There is no such agent, or its card is in its manifest. */
+  | { outcome: 'no-source' }
+
+/** The result of a refresh. The alarm is set from `state`; the caller's isolate caches `written`, else `state`. */
+export type RefreshReport = {
+  result: RefreshOutcome
+  state?: SourceState
+  written?: { registration: Registration; registered: Registered }
+}
+
+/** Refreshes the remote card of one agent, once at a time. Stores its id, the alarm and the unfinished attempts. */
+export class RefreshQueue {
+  readonly #ctx: DurableObjectState
+  readonly #env: Env
+  /** The newest refresh that has not ended. */
+  #last: Promise<RefreshReport> | undefined
+  /** The newest forced refresh that has not begun. */
+  #waiting: Promise<RefreshReport> | undefined
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.#ctx = ctx
+    this.#env = env
+  }
+
+  /** Sets the alarm. Deletes everything if `due` is null: the agent no longer has a remote card. */
+  async schedule(id: string, due: number | null): Promise<void> {
+    const { storage } = this.#ctx
+    if (due === null) {
+      await storage.deleteAlarm()
+      await storage.deleteAll()
+      return
+    }
+    await storage.put('id', id)
+    await storage.setAlarm(due)
+  }
+
+  /**
+   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A
+   * forced refresh is only shared until it begins: the upstream may have changed since.
+   */
+  async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
+    if (options.accept) return this.#enqueue(id, options)
+    if (options.force) {
+      this.#waiting ??= this.#enqueue(id, options)
+      return this.#waiting
+    }
+    if (this.#last) return this.#last
+    const due = await this.#ctx.storage.getAlarm()
+    return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : this.#enqueue(id, options)
+  }
+
+  /** Refreshes the card when it is due. */
+  async alarm(): Promise<void> {
+    const id = await this.#ctx.storage.get<string>('id')
+    if (id === undefined) return
+    try {
+      await this.#enqueue(id, {})
+    } catch (error) {
+      log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
+      // The platform repeats an alarm that fails.
+      if ((await this.#ctx.storage.getAlarm()) === null) throw error
+    }
+  }
+
+  #enqueue(id: string, options: RefreshOptions): Promise<RefreshReport> {
+    const before = this.#last
+    const run = async (): Promise<RefreshReport> => {
+      await before?.catch(() => undefined)
+      if (this.#waiting === refreshing) this.#waiting = undefined
+      try {
+        return await this.#run(id, options)
+      } finally {
+        if (this.#last === refreshing) this.#last = undefined
+      }
+    }
+    const refreshing = run()
+    this.#last = refreshing
+    return refreshing
+  }
+
+  async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
+    const { storage } = this.#ctx
+    // The alarm retries a refresh that crashes or fails unexpectedly, later each time.
+    const attempts = ((await storage.get<number>('attempts')) ?? 0) + 1
+    await storage.put('attempts', attempts)
+    await this.schedule(id, nextRefreshAt(0, attempts, Date.now()))
+    const report = await refreshRemoteCard(id, options, this.#env, this.#ctx)
+    await storage.put('attempts', 0)
+    await this.schedule(id, report.state?.due ?? null)
+    return report
+  }
+}
+
+/** Fetches an agent's remote card and registers it. Starts over if the agent was changed concurrently. */
+const refreshRemoteCard = async (
+  id: string,
+  options: RefreshOptions,
+  env: Env,
+  ctx: DurableObjectState,
+): Promise<RefreshReport> => {
+  const registry = getRegistry(env)
+  for (let attempt = 1; ; attempt++) {
+    const base = await registry.refreshBase(id)
+    if (base === null) return { result: { outcome: 'no-source' } }
+    const report = await refreshFrom(base, id, options, env)
+    if (report.result.outcome === 'conflict' && attempt < MAX_ATTEMPTS) continue
+    if (report.written) purgeLists(ctx)
+    if (report.state) return report
+    const state = await registry.sourceState(id)
+    return { ...report, ...(state && { state }) }
+  }
+}
+
+const refreshFrom = async (
+  base: RefreshBase,
+  id: string,
+  { force = false, accept, actor = 'host' }: RefreshOptions,
+  env: Env,
+): Promise<RefreshReport> => {
+  const { source, card, pending } = base.record
+  if (accept) {
+    if (addsCredential(source) && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
+    if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
+    const { validators, verification } = pending
+    const accepted = { card: JSON.parse(pending.card) as JsonObject, validators, verification }
+    return registerFetched(accepted, { base, id, actor, accepted: accept.etag }, env)
+  }
+  if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
+  const context = { id, known: base.record, isConditional: true, ownOrigins: [base.origin] }
+  const fetched = await fetchSource(source, context, env)
+  if ('failure' in fetched || 'unchanged' in fetched) return recordResult(fetched, base, id, env)
+  // The same card may have new validators, which the next request sends.
+  if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json)) {
+    const { verification, violations } = evaluateCard(fetched, base.record)
+    if (violations.length === 0 || source.verification?.policy !== 'require') {
+      const { validators } = fetched
+      return recordResult({ unchanged: true, validators, ...(verification && { verification }) }, base, id, env)
+    }
+  }
+  return registerFetched(fetched, { base, id, actor }, env)
+}
+
+/** Registers the agent with a fetched card; or records why it is not served. */
+const registerFetched = async (
+  fetched: FetchResult,
+  { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
+  env: Env,
+): Promise<RefreshReport> => {
+  const document = JSON.parse(base.manifest) as Json
+  const read = readManifest(document, id)
+  if ('errors' in read) return recordResult({ failure: toInvalidCardFailure(read.errors) }, base, id, env)
+  const agent = {
+    ...{ id, document, manifest: read.manifest, isAccepted: accepted !== undefined },
+    origins: { publicOrigin: base.origin, requestOrigin: base.origin },
+    source: base.record.source,
+    known: base.record,
+    by: 'fetch',
+  } as const
+  const reconciled = await reconcile(agent, fetched)
+  if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, base, id, env)
+  const { failure, pending, drift = [], notes = [] } = reconciled.record
+  if (failure) return recordResult({ failure }, base, id, env)
+  if (pending) return recordResult({ pending }, base, id, env)
+  const registry = getRegistry(env)
+  const latest = await registry.latestRevision(id)
+  const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
+  const signing = await createSigning({ ...agent, origin: base.origin }, latest?.signatures ?? {}, env)
+  const registration = await prepareRemote(agent, reconciled, signing, {
+    ...{ actor, expected: expectedOf(base) },
+    ...(accepted !== undefined && { cause: { accepted } }),
+    ...(changes && { changeClass: changes.class }),
+  })
+  const registered = await registry.register(registration, false)
+  if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
+  const { seq, published } = registered
+  const versionNotes = finding ? [{ pointer: '/version', message: finding.message }] : []
+  const allNotes = [...notes, ...versionNotes, ...(reconciled.compiled?.report.signatures ?? [])]
+  const result = { outcome: 'refreshed', seq, published, drift, notes: allNotes } as const
+  return { result, written: { registration, registered } }
+}
+
+const recordResult = async (
+  result: RefreshWithoutCard,
+  base: RefreshBase,
+  id: string,
+  env: Env,
+): Promise<RefreshReport> => {
+  const recorded = await getRegistry(env).recordRefresh(id, expectedOf(base), result)
+  if (recorded.outcome !== 'recorded') return { result: { outcome: 'conflict' } }
+  const { state } = recorded
+  if ('failure' in result) return { result: { outcome: 'failed', ...result }, state }
+  return { result: 'pending' in result ? { outcome: 'pending', ...result } : { outcome: 'unchanged' }, state }
+}
+
+const expectedOf = ({ seq, record }: RefreshBase): Expected => ({ seq, checked: record.checked ?? null })

@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  cacheEnvelope,
+  cacheExtended,
+  cacheHealth,
+  cacheProfile,
+  getCachedDocument,
+  readDocument,
+  readExtended,
+  readProfile,
+} from '../../../src/registry/edge/document-cache.ts'
+import { cacheRemoved } from '../../../src/registry/edge/write-through.ts'
+import { encodeEnvelope } from '../../../src/registry/kv-format.ts'
+import { compileCard } from '../../support/cards/compile.ts'
+import { executionContext as ctx, type KvValue, kvWith } from '../../support/kv.ts'
+
+const representation = (text: string) => ({ etag: `"${text}"`, bytes: new Uint8Array(Buffer.from(text)) })
+const withDocuments = (seq: number, representations: object) => ({ seq, modified: 'then', representations })
+const envelope = (seq: number, text: string) =>
+  withDocuments(seq, { 'agent-card.json': representation(text), '1.0': representation(`${text} v1`) })
+/** The envelope of a removed agent. */
+const tombstone = (seq: number) => withDocuments(seq, {})
+
+// The isolate remembers agents, so each test has its own.
+let id: string
+let key: string
+let tests = 0
+beforeEach(() => {
+  vi.useFakeTimers()
+  vi.spyOn(console, 'error').mockReturnValue()
+  id = `edge-${++tests}`
+  key = `card:${id}`
+})
+
+/** Starts with a stored value of the agent; `store` replaces it. */
+const kvOf = (value?: KvValue) => {
+  const kv = kvWith(value && { [key]: value })
+  return { ...kv, store: (next: KvValue) => Object.assign(kv.stored, { [key]: next }) }
+}
+const read = async (env: Env, name: '1.0' | 'agent-card.json' = 'agent-card.json') => {
+  const cached = getCachedDocument(id, name)
+  const document = cached === undefined ? await readDocument(id, name, env, ctx) : cached
+  return document?.body ? Buffer.from(document.body).toString() : null
+}
+/** Lets the cached value become so old that it is not served any more. */
+const expire = () => vi.advanceTimersByTime(30_001)
+const unavailable = new Error('KV is unavailable')
+
+describe('reads of documents', () => {
+  it('read KV once for a thousand concurrent readers, and not again while the document is fresh', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    const all = Promise.all(Array.from({ length: 1000 }, () => read(env)))
+    await vi.advanceTimersByTimeAsync(2)
+    expect(new Set(await all)).toEqual(new Set(['one']))
+    await read(env)
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it('serve from memory and read KV once in the background when the document is 20 to 30 seconds old', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    await read(env)
+    vi.advanceTimersByTime(19_999)
+    expect([await read(env), get.mock.calls.length]).toEqual(['one', 1])
+    vi.advanceTimersByTime(2)
+    const { promise, resolve } = Promise.withResolvers<ArrayBuffer | null>()
+    get.mockReturnValueOnce(promise as never)
+    expect([await read(env), await read(env), get.mock.calls.length]).toEqual(['one', 'one', 2])
+    resolve(encodeEnvelope(envelope(2, 'two')).buffer)
+    await vi.advanceTimersByTimeAsync(0)
+    expect([await read(env), get.mock.calls.length]).toEqual(['two', 2])
+  })
+
+  it('keep serving the document when that background read fails, and while KV is unavailable', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    await read(env)
+    for (const [pause, reads] of [
+      [20_001, 2],
+      [30_001, 3],
+    ] as const) {
+      vi.advanceTimersByTime(pause)
+      get.mockRejectedValueOnce(unavailable)
+      expect(await read(env)).toBe('one')
+      await vi.advanceTimersByTimeAsync(0)
+      expect([await read(env), get.mock.calls.length]).toEqual(['one', reads])
+    }
+  })
+
+  it('fail with 503 when KV is unavailable and nothing is cached, and read KV again for the next request', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    get.mockRejectedValueOnce(unavailable)
+    await expect(read(env)).rejects.toMatchObject({ status: 503, code: 'unavailable' })
+    expect(await read(env)).toBe('one')
+  })
+
+  it('do not wait for a pending read that has timed out', async () => {
+    const { get, env } = kvOf(envelope(1, 'one'))
+    get.mockReturnValueOnce(new Promise(() => undefined))
+    void read(env)
+    const waiting = read(env)
+    await vi.advanceTimersByTimeAsync(5_100)
+    expect([await waiting, await read(env)]).toEqual(['one', 'one'])
+    expect(get).toHaveBeenCalledTimes(2)
+  })
+
+  it('show a write at once, and no older revision that KV or a late write still has', async () => {
+    const { env, store } = kvOf(envelope(1, 'one'))
+    await read(env)
+    cacheEnvelope(id, envelope(3, 'three'))
+    cacheEnvelope(id, envelope(2, 'two'))
+    expect([await read(env), await read(env, '1.0')]).toEqual(['three', 'three v1'])
+    expire()
+    expect(await read(env)).toBe('three')
+    store(envelope(4, 'four'))
+    expire()
+    expect(await read(env)).toBe('four')
+    cacheEnvelope(id, tombstone(5))
+    expect(await read(env)).toBeNull()
+    expire()
+    expect(await read(env)).toBeNull()
+  })
+
+  it('return the health of a remote card from KV, and a change of it in this isolate at once', async () => {
+    const health = { checked: 5, ttl: 300, staleIfError: 3600 }
+    const failing = { ...health, failing: 502 } as const
+    const { env } = kvOf({ ...envelope(2, 'two'), source: health })
+    await read(env)
+    const cachedHealth = () => getCachedDocument(id, 'agent-card.json')?.source
+    expect(cachedHealth()).toEqual(health)
+    cacheHealth(id, 2, { seq: 3, health: failing })
+    expect(cachedHealth()).toEqual(failing)
+    expire()
+    expect((await readDocument(id, 'agent-card.json', env, ctx))?.source).toEqual(failing)
+  })
+
+  it('accept a newer card after its health has been cached on an older one', async () => {
+    const { env } = kvOf(envelope(1, 'one'))
+    await read(env)
+    cacheHealth(id, 2, { seq: 3, health: { checked: 5, ttl: 300, staleIfError: 3600 } })
+    cacheEnvelope(id, envelope(2, 'two'))
+    expect(await read(env)).toBe('two')
+  })
+
+  it('distinguish an agent whose card was never fetched from an unknown agent', async () => {
+    const source = { checked: 0, ttl: 300, staleIfError: 3600, failing: 502 } as const
+    const { env } = kvOf({ ...tombstone(1), source })
+    expect(await readDocument(id, '1.0', env, ctx)).toEqual({ source })
+    expect(getCachedDocument(id, '1.0')).toEqual({ source })
+    expect(await readDocument(`no-${id}`, '1.0', env, ctx)).toBeNull()
+  })
+})
+
+describe('readExtended', () => {
+  const extended = (seq: number, text: string) => withDocuments(seq, { '1.0': representation(text) })
+  const readTier = async (env: Env, tier: string) => {
+    const document = await readExtended({ id, tier, name: '1.0' }, env, ctx)
+    return document && Buffer.from(document.body).toString()
+  }
+
+  it('returns the card of the requested tier, read from KV once while it is fresh, and caches no public card', async () => {
+    const [base, gold, silver] = ['base', 'gold', 'silver'].map(tier => `extended:${id}:${tier}`) as [
+      string,
+      string,
+      string,
+    ]
+    const { get, env } = kvWith({ [base]: extended(1, 'base'), [gold]: extended(1, 'gold') })
+    const texts: (string | null)[] = []
+    for (const tier of ['base', 'gold', 'gold', 'silver', 'silver']) texts.push(await readTier(env, tier))
+    expect(texts).toEqual(['base', 'gold', 'gold', null, null])
+    expect(get.mock.calls.map(([key]) => key)).toEqual([base, gold, silver])
+    cacheExtended(id, 'base', extended(2, 'private'))
+    expect(getCachedDocument(id, '1.0')).toBeUndefined()
+  })
+
+  it('shows a write at once, and no older revision that KV still returns', async () => {
+    const { env } = kvWith({ [`extended:${id}:base`]: extended(1, 'one') })
+    await readTier(env, 'base')
+    cacheExtended(id, 'base', extended(2, 'two'))
+    expire()
+    expect(await readTier(env, 'base')).toBe('two')
+    cacheExtended(id, 'base', tombstone(3))
+    expect(await readTier(env, 'base')).toBeNull()
+  })
+
+  it('shows no card of an agent that was removed', async () => {
+    cacheExtended(id, 'base', extended(1, 'one'))
+    cacheRemoved(id, { outcome: 'removed', seq: 2, published: true, removedTiers: ['base'], changed: [] })
+    expect(await readTier(kvWith({}).env, 'base')).toBeNull()
+  })
+})
+
+describe('readProfile', () => {
+  const card = { name: 'A', description: 'B', url: 'https://a.example/a2a' }
+  const { profile } = compileCard(card)
+  const document = (value: object) => representation(JSON.stringify(value))
+
+  it('reads KV and parses the profile once while it is fresh', async () => {
+    const { get, env } = kvOf(withDocuments(1, { '1.0': document(card), profile: document(profile) }))
+    const first = await readProfile(id, env, ctx)
+    expect(first).toEqual(profile)
+    expect(await readProfile(id, env, ctx)).toBe(first)
+    expect(get).toHaveBeenCalledTimes(1)
+  })
+
+  it('shows a write at once, and no older revision that KV still returns', async () => {
+    const { env } = kvOf(withDocuments(1, { profile: document(profile) }))
+    await readProfile(id, env, ctx)
+    cacheProfile(id, withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
+    expire()
+    expect(await readProfile(id, env, ctx)).toEqual({ ...profile, route: 'closed' })
+    cacheProfile(id, tombstone(3))
+    expect(await readProfile(id, env, ctx)).toBeNull()
+    expect(await readProfile(`no-${id}`, env, ctx)).toBeNull()
+  })
+})
