@@ -230,7 +230,8 @@ export const descriptions: readonly Rule[] = [
   rule(
     'thin-description',
     'warning',
-    'is too vague for routing: name action, object and result, as in "Reads PDF invoices and returns their amounts"',
+    'is too vague for routing: name the action, its object and its result, ' +
+      'as in "Reads PDF invoices and returns their amounts as JSON"',
     context => [
       ...(isTooVague(context.card) ? [getAuthored(context, '/description').pointer] : []),
       ...forEachSkill('description', ({ skill }) => isTooVague(skill))(context),

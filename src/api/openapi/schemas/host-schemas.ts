@@ -75,6 +75,7 @@ export const Health = v.object({
     }),
   ),
   missing: texts('The secrets that the host needs and lacks.'),
+  misconfigured: v.array(v.object({ name: text('The variable.'), message: text('What it must be.') })),
 })
 
 const Jwk = v.object({
