@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { renderSitemap } from '../../src/api/catalogs/sitemap.ts'
+import { renderSitemap } from '../../src/api/catalogs/catalog-documents.ts'
 import { remove } from '../../src/registry/store/registrations.ts'
 import { selectSitemap } from '../../src/registry/tables/agent-table.ts'
 import { createTables } from '../../src/registry/tables/create.ts'

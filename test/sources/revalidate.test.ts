@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RefreshReport } from '../../src/sources/refresh-card.ts'
-import { revalidate } from '../../src/sources/remote-card.ts'
+import { revalidate } from '../../src/sources/start.ts'
 
 const now = Date.parse('2026-11-22T00:00:00Z')
 const health = { checked: now - 300_000, ttl: 300 }

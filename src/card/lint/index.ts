@@ -1,10 +1,113 @@
+import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
+import { dialects } from '../dialects/index.ts'
 import type { Issue, Severity } from '../model/index.ts'
+import { cardTransports, interfaceTransports, knownFields, type ObjectKind } from '../read/index.ts'
 import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
 import { links, transports, urls, versions } from './endpoint-rules.ts'
-import { fields } from './field-rules.ts'
-import { closestExisting, type LintContext, type Rule } from './rule.ts'
+import {
+  closestExisting,
+  getAuthored,
+  getAuthoredItems,
+  getAuthoredSkills,
+  type LintContext,
+  type Rule,
+  rule,
+} from './rule.ts'
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
+
+/** The objects whose fields are checked. Schemes have fields that no specification lists. */
+type CheckedKind = Exclude<ObjectKind, 'scheme'>
+
+const isKnownField = (kind: CheckedKind, name: string): boolean =>
+  knownFields[kind].includes(name) || Object.values(dialects).some(({ ownFields }) => ownFields?.[kind]?.includes(name))
+
+/** By convention, such a name marks a field of the author's own. */
+const extensionName = /^(?:x-|[_$@])/i
+
+/** Rules about the names of fields. */
+export const fields: readonly Rule[] = [
+  rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
+    findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
+      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
+    ),
+  ),
+  rule(
+    'unknown-field',
+    'info',
+    'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
+    context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
+  ),
+]
+
+/** Returns the fields of no dialect, each with the field that was likely meant; a name that recurs, only once. */
+const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion: string | undefined }[] => {
+  const seen = new Set<string>()
+  return checkedObjects(context).flatMap(({ object, kind, pointer, canonical = pointer }) => {
+    // Fields that name a transport are read, or rules about transports report them.
+    const transports =
+      kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
+    return Object.keys(object).flatMap(name => {
+      if (isKnownField(kind, name) || extensionName.test(name) || transports.some(field => field.name === name))
+        return []
+      if (seen.has(`${kind} ${name}`)) return []
+      seen.add(`${kind} ${name}`)
+      const suggestion = suggestField(name, kind, object)
+      const at = pointer + formatPointer(name)
+      // A spelling that was read as the suggested field is no mistake.
+      const isRead = suggestion !== undefined && context.sourceOf(canonical + formatPointer(suggestion)) === at
+      return isRead ? [] : [{ pointer: at, suggestion }]
+    })
+  })
+}
+
+/** An object whose fields are checked, its place, and its place in the canonical card where that differs. */
+type CheckedObject = { object: JsonObject; kind: CheckedKind; pointer: Pointer; canonical?: Pointer }
+
+const checkedObjects = (context: LintContext): CheckedObject[] => [
+  { object: context.authored, kind: 'card', pointer: '' },
+  ...(['capabilities', 'provider'] as const).flatMap(kind => {
+    const { value, pointer } = getAuthored(context, formatPointer(kind))
+    return isJsonObject(value) ? [{ object: value, kind, pointer }] : []
+  }),
+  ...['/supportedInterfaces', '/additionalInterfaces'].flatMap(name =>
+    getAuthoredItems(context, name).map(({ item, pointer }): CheckedObject => {
+      return { object: item, kind: 'interface', pointer, canonical: name + pointer.slice(pointer.lastIndexOf('/')) }
+    }),
+  ),
+  ...getAuthoredSkills(context).map(({ authored, pointer }) => ({ object: authored, kind: 'skill' as const, pointer })),
+]
+
+/** Returns the field that an unknown name likely means and that the object does not have yet. */
+const suggestField = (name: string, kind: CheckedKind, object: JsonObject): string | undefined => {
+  const normalized = name.toLowerCase().replace(/[^a-z\d]/g, '')
+  const candidates = knownFields[kind].filter(field => !Object.hasOwn(object, field))
+  return (
+    (kind === 'card' ? findNestedField(name) : undefined) ??
+    candidates.find(field => field.toLowerCase() === normalized) ??
+    candidates.find(field => Math.abs(field.length - normalized.length) < 3 && isTypo(field.toLowerCase(), normalized))
+  )
+}
+
+/** Returns the right place of a field that belongs in another object, or has another name, at the top of a card. */
+const findNestedField = (name: string): string | undefined => {
+  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const parent = (['capabilities', 'provider'] as const).find(kind =>
+    (knownFields[kind] as readonly string[]).includes(name),
+  )
+  return parent && `${parent}.${name}`
+}
+
+/** Returns whether two names differ in one place, by at most two letters; in a short name by one letter or a swap. */
+const isTypo = (left: string, right: string): boolean => {
+  const shorter = Math.min(left.length, right.length)
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start++
+  let end = 0
+  while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end++
+  const difference = Math.max(left.length, right.length) - start - end
+  return difference <= (shorter > 6 ? 2 : 1) || (difference === 2 && left[start] === right[start + 1])
+}
 
 export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
 

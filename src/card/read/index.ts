@@ -1,5 +1,4 @@
 export { listMcpTools, readSkills, readToolCard, toolIds, withMcpEndpoint } from './agent-skills.ts'
-export * from './defaults.ts'
 export {
   applyAliases,
   canonicalFlag,
@@ -17,6 +16,7 @@ export {
 export * from './foreign.ts'
 export * from './interfaces.ts'
 export * from './provenance.ts'
+export * from './read-card.ts'
 export * from './read-card.ts'
 export { allowsAnonymous, writeV0Requirements } from './security-requirements.ts'
 export {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type RpcResponse, toHttpResponse } from '../../../src/mcp/agent/a2a-server.ts'
 import { BoundedEventStream } from '../../../src/mcp/agent/quotas.ts'
+import { type RpcResponse, toHttpResponse } from '../../../src/mcp/agent/tool-bridge.ts'
 
 const format = () => ({ id: '"7"', stream: new BoundedEventStream(() => undefined) })
 

@@ -5,8 +5,8 @@ import {
   MAX_EVENT_STREAMS,
   MAX_STORED_CHANGES,
 } from '../../../src/limits.ts'
-import { Events } from '../../../src/registry/events/events.ts'
 import { EventFeed, type Socket } from '../../../src/registry/events/feed.ts'
+import { Events } from '../../../src/registry/events/start.ts'
 import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
 
