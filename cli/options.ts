@@ -9,9 +9,9 @@ import {
   type HostNameFlags,
   type HostSettings,
   isLoopback,
+  isUnencrypted,
   type ResolvedHost,
   resolveHost,
-  warnUnencrypted,
 } from './hosts/index.ts'
 import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
@@ -112,8 +112,8 @@ export const rejectPrunedFiles = (files: readonly string[], cwd: string): void =
 /** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
 export const resolveWithWarning = (flags: HostNameFlags, context: Context, resolve = resolveHost): ResolvedHost => {
   const settings = resolve(flags, context)
-  const warning = settings.token === '' ? undefined : warnUnencrypted(settings.url)
-  if (warning !== undefined) context.terminal.info(warning)
+  const { url, token } = settings
+  if (token !== '' && isUnencrypted(url)) context.terminal.info(`The token goes to ${url} unencrypted: use https.`)
   return settings
 }
 

@@ -1,7 +1,17 @@
+import {
+  describeFailure,
+  type FetchedJson,
+  type FetchFailure,
+  type FetchOptions,
+  fetchJson,
+  parseUrl,
+  readBytes,
+} from '../../src/http/shared.ts'
 import { isDeeperThan, isJsonObject, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../context.ts'
 import { HostError } from '../failure.ts'
+import { isUnencrypted } from '../hosts/index.ts'
 
 /**
  * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token
@@ -34,21 +44,19 @@ export type Connection = {
   signal?: AbortSignal | undefined
 }
 
-/** The parts of a request that not every request has. */
+/** The parts of a request that not every request has. An `anonymous` one is sent without the token. */
 type RequestDetails = {
   headers?: Record<string, string>
   body?: Json
   /** A body of JSON lines. */
   lines?: readonly Json[]
-  /** Whether the request is sent without the token. */
   anonymous?: boolean
-  /** Whether a reply is a result although its status is one of a failure. */
+  /** Checks whether a reply is a result although its status is one of a failure. */
   isResult?: (reply: Reply) => boolean
-  /** Whether the request must not be made twice: it is retried only after 429, when the host has done nothing. */
+  /** The request must not be made twice: it is retried only after 429, when the host has done nothing. */
   isUnrepeatable?: boolean
-  /** Whether a refused connection is not retried. */
+  /** A refused connection is not retried. */
   failsIfRefused?: boolean
-  /** How long the host may take. */
   timeoutMs?: number
 }
 
@@ -67,9 +75,6 @@ export class TransientError extends HostError {
     this.retryAfterMs = retryAfterMs
   }
 }
-
-/** Statuses after which the same request may succeed. */
-const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
 
 const FIRST_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 8000
@@ -138,13 +143,12 @@ export const openStream = async (
   { headers = {}, body }: { headers?: Record<string, string>; body?: ReadableStream } = {},
 ): Promise<Response> => {
   await identify?.()
-  const init = {
+  const response = await fetch(url + path, {
     method,
     headers: { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }), ...headers },
     ...(body && { body, duplex: 'half' as const }),
     redirect: 'manual',
-  } as const
-  const response = await fetch(url + path, init).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
     throw new HostError(connectionFailure(error, url))
   })
@@ -153,9 +157,9 @@ export const openStream = async (
 }
 
 /** Reads the response to such a request, unless it is the stream itself. */
-export const readReply = async (response: Response): Promise<Reply> => {
+export const readReply = async (response: Response, { tokenFrom }: Connection): Promise<Reply> => {
   const { status, headers } = response
-  const reply = { status, headers, ...parseBody(await readText(response)) }
+  const reply = { status, headers, ...parseBody(await readText(response)), tokenFrom }
   rejectFailure(reply, 0)
   return reply
 }
@@ -195,37 +199,11 @@ const backOffMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
 
 const send = async ({ fetch }: Connection, url: string, init: RequestInit): Promise<Reply> => {
-  const { response, text } = await fetchText(fetch, url, init)
-  const { status, headers } = response
-  return { status, headers, ...(headers.get('Content-Type') === NDJSON ? parseLines(text) : parseBody(text)) }
-}
-
-const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
-
-const ADMIN_TOKEN_MISSING =
-  'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
-
-const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
-
-const rejectFailure = (reply: Reply, now: number): void => {
-  const { status, headers } = reply
-  if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
-  const kind = status === 429 ? 'limited' : undefined
-  if (isTransient(reply))
-    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
-  if (status >= 300 && status < 400 && status !== 304)
-    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
-}
-
-const fetchText = async (
-  fetch: Connection['fetch'],
-  url: string,
-  init: RequestInit,
-): Promise<{ response: Response; text: string }> => {
   try {
     const response = await fetch(url, init)
-    return { response, text: await readText(response) }
+    const { status, headers } = response
+    const text = await readText(response)
+    return { status, headers, ...(headers.get('Content-Type') === NDJSON ? parseLines(text) : parseBody(text)) }
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
@@ -237,20 +215,30 @@ const fetchText = async (
   }
 }
 
+const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
+
+const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
+  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
+
+const rejectFailure = (reply: Reply, now: number): void => {
+  const { status, headers } = reply
+  if (codeOf(reply) === 'admin-token-missing')
+    throw new HostError(
+      'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: ' +
+        'npx wrangler secret put ADMIN_TOKEN',
+    )
+  const kind = status === 429 ? 'limited' : undefined
+  if (isTransient(reply))
+    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
+  if (status >= 300 && status < 400 && status !== 304)
+    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
+}
+
 /** Reads the body of a response, but not without end: the other side may not be a host. */
-const readText = async ({ body }: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const reader = body?.getReader()
-  for (let next = await reader?.read(); reader && next && !next.done; next = await reader.read()) {
-    bytes += next.value.byteLength
-    if (bytes > MAX_REPLY_BYTES) {
-      await reader.cancel()
-      throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
-    }
-    chunks.push(next.value)
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
+const readText = async (response: Response): Promise<string> => {
+  const read = await readBytes(response, MAX_REPLY_BYTES)
+  if ('bytes' in read) return new TextDecoder().decode(read.bytes)
+  throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
 }
 
 /** Recognizes a failure of the network: a TypeError without a cause is a mistake in the request itself. */
@@ -258,7 +246,7 @@ const isNetworkError = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error))
 
-/** Whether a request failed because fetch, as browsers do, blocks the port, such as 6000 or 6667. */
+/** Checks whether a request failed because fetch, as browsers do, blocks the port, such as 6000 or 6667. */
 export const isBlockedPort = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
 
@@ -284,12 +272,9 @@ const parseLines = (text: string): { body: Json } => ({
   body: text.split('\n').flatMap(line => Object.values(parseBody(line))),
 })
 
-/** Whether the same request may succeed later. */
+/** Checks whether the same request may succeed later. It is of no use if an upstream of the host has failed. */
 export const isTransient = (reply: Pick<Reply, 'status' | 'body'>): boolean =>
-  TRANSIENT_STATUSES.includes(reply.status) && !isUpstreamProblem(reply)
-
-/** Whether the host reports a failure of an upstream: sending the request again is of no use. */
-const isUpstreamProblem = (reply: Pick<Reply, 'body'>): boolean => codeOf(reply).startsWith('upstream-')
+  [429, 500, 502, 503, 504].includes(reply.status) && !codeOf(reply).startsWith('upstream-')
 
 const codeOf = ({ body }: Pick<Reply, 'body'>): string =>
   isJsonObject(body) && typeof body.code === 'string' ? body.code : ''
@@ -301,3 +286,46 @@ const parseRetryAfterMs = (headers: Headers, now: number): number => {
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(wait) ? Math.max(0, wait) : 0
 }
+
+/** More pages than any list has. */
+const MAX_PAGES = 100_000
+
+/**
+ * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a
+ * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page comes again,
+ * immediately or later.
+ */
+export async function* paginate<Page extends object>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; ; ) {
+    const page = await read(cursor)
+    yield page
+    if (!('cursor' in page) || typeof page.cursor !== 'string') return
+    cursor = page.cursor
+    if (cursors.has(cursor)) throw new HostError('the host returns the same page of a list again')
+    if (cursors.add(cursor).size === MAX_PAGES) throw new HostError('the host returns a list without end')
+  }
+}
+
+/** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
+export const fetchDocument = (
+  url: string,
+  options: Omit<FetchOptions, 'accepts' | 'fetch'>,
+  { fetch }: { fetch: typeof globalThis.fetch },
+): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
+
+/** Adds the reason of the system, such as an unknown host name, to errors of the network. */
+const withReason =
+  (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
+  (to, init) =>
+    fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
+      throw error instanceof Error ? new Error(describeNetworkError(error, String(to)), { cause: error }) : error
+    })
+
+const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
+  failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
+
+/** Checks whether nobody on the way to a URL can replace what it responds with. */
+export const isFetchable = (url: string): boolean => parseUrl(url) !== null && !isUnencrypted(url)

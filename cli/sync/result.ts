@@ -30,7 +30,7 @@ const ACTIONS = {
   'not deleted': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
 } as const satisfies Record<string, ActionStyle>
 
-/** What a synchronisation or a pull did with an agent. */
+/** What a synchronization or a pull did with an agent. */
 export type Action = keyof typeof ACTIONS
 
 /** Returns how many results have each action. */
@@ -78,7 +78,7 @@ export type AgentResult = {
 /** Returns what identifies a result: its file, else its agent. */
 export const nameOf = ({ file, id }: AgentResult): string => file ?? id ?? ''
 
-/** The result of a synchronisation. `failure` is why the host cannot be used; `interrupted`: the user stopped it. */
+/** The result of a synchronization. `failure` is why the host cannot be used; `interrupted`: the user stopped it. */
 export type SyncResult = {
   url: string
   results: AgentResult[]
@@ -93,17 +93,17 @@ export type Strictness = { differences?: boolean; lint?: 'error' | 'warning' | u
 /** The rules of the host that find what makes every call of an agent fail. */
 export const callRules: ReadonlySet<string> = new Set(['missing-binding', 'blocked-upstream'])
 
-/** Whether the host cannot call the agent yet. */
+/** Checks whether the host cannot call the agent yet. */
 export const isUncallable = ({ issues = [] }: AgentResult): boolean =>
   issues.some(({ issue }) => callRules.has(issue.rule))
 
-/** Whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
+/** Checks whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
 export const isNoteworthy = (result: AgentResult): boolean =>
   !['unchanged', 'kept'].includes(result.action) ||
   isUncallable(result) ||
   agentExitCode(result, { lint: 'error' }) > ExitCode.ok
 
-/** Returns the exit code of a synchronisation or a pull. */
+/** Returns the exit code of a synchronization or a pull. */
 export const exitCodeOf = (
   { results, failure, interrupted }: Omit<SyncResult, 'skipped'>,
   strictness: Strictness = {},

@@ -1,3 +1,4 @@
+export { readBytes } from './body.ts'
 export * from './did-web.ts'
 export * from './fetch-resource.ts'
 export {

@@ -1,7 +1,6 @@
 import { KEY_LEAD_SECONDS } from '../../../src/limits.ts'
 import type { HostClient, HostKey, HostKeys } from '../../client/index.ts'
-import { poll } from '../../clock.ts'
-import type { Context } from '../../context.ts'
+import { type Context, poll } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
 import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
 import { onRejection } from '../../failure.ts'

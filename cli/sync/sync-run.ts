@@ -3,12 +3,12 @@ import { type HostClient, HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { AgentResult } from './result.ts'
 
-/** What a synchronisation may do. */
+/** What a synchronization may do. */
 export type SyncOptions = {
   /** Only compares. */
   dryRun?: boolean | undefined
   prune?: boolean | undefined
-  /** Whether it is repeated when files change. Folders may be empty for a moment then, so none is pruned. */
+  /** Whether it is repeated when files change: folders may be empty for a moment then. */
   isWatch?: boolean
   /** Overwrites concurrent changes and agents of other sets, and pushes cards in which the linter finds an error. */
   force?: boolean | undefined
@@ -31,13 +31,13 @@ export type SyncOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** One synchronisation in progress. */
+/** One synchronization in progress. */
 export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
 
-/** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
+/** Ends a synchronization between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {
   failure: HostError | undefined
-  /** Whether the user has interrupted the synchronisation before everything was done. */
+  /** Whether the user has interrupted the synchronization before everything was done. */
   isInterrupted = false
   readonly #signal: AbortSignal | undefined
 
