@@ -80,14 +80,11 @@ export const foldersOfRepository = (folder: string): string[] => {
   return above.length === 0 ? [] : [folder, ...above]
 }
 
-/**
- * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as
- * PowerShell writes one, and empty variables count as not set.
- */
+/** Returns the variables of a file such as `.env`; none if there is no such file. Empty ones count as not set. */
 export const readEnvFile = (folder: string, name: string): Environment =>
   withoutEmpty(parseEnv(readEnvText(join(folder, name))))
 
-/** More than any card and its prompt need, and less than what Node.js cannot read at once. */
+/** Every card and its prompt are smaller, and Node.js can read as much at once. */
 export const MAX_FILE_BYTES = 16 * 2 ** 20
 
 /** Returns the text of a file such as `.env`; empty if there is no such file. */
@@ -101,6 +98,7 @@ export const readEnvText = (file: string): string => {
     if (stats.size > MAX_FILE_BYTES)
       throw new UsageError(`${basename(file)} cannot be read: it is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB.`)
     const bytes = readFileSync(file)
+    // PowerShell writes byte order marks, which the decoder leaves out.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
   } catch (error) {

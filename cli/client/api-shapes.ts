@@ -8,7 +8,7 @@ const Text = v.string()
 /** A remark about a place of a document. */
 export const Note = v.object({ pointer: Text, message: Text })
 
-/** What is registered as an agent: its manifest, and the entity tag that a replacement must name. */
+/** A registered agent: its manifest, and the entity tag that a replacement must name. */
 export type RegisteredAgent = { manifest: JsonObject; etag: string }
 
 /** The state of an upstream card, as the host reports it. */
@@ -20,13 +20,13 @@ export const SourceState = v.looseObject({
 })
 export type SourceState = v.InferOutput<typeof SourceState>
 
-/** What changed for clients, the most severe first, and the class of all together. */
+/** The changes for clients, the most severe first, and the class of all together. */
 const Changes = v.object({
   class: v.optional(Text),
   changes: v.optional(v.array(v.object({ ...Note.entries, rule: Text, class: Text, tier: v.optional(Text) })), []),
 })
 
-/** What the host filled in, and what it and the linter found. */
+/** The values that the host filled in, and what it and the linter found. */
 const Report = v.object({
   filled: v.array(Note),
   issues: v.array(v.object({ ...Note.entries, rule: Text, severity: v.picklist(['error', 'warning', 'info']) })),
@@ -34,7 +34,7 @@ const Report = v.object({
 
 const Written = v.object({ id: Text, seq: v.number(), changed: v.boolean(), published: v.boolean() })
 
-/** What the host reports about a registration that it accepted. */
+/** The result of a registration that the host accepted. */
 export const PutResult = v.object({
   ...Written.entries,
   etags: v.record(v.string(), v.string()),
@@ -51,7 +51,7 @@ export const BatchReply = v.array(
   v.object({ line: v.number(), status: v.number(), agent: v.optional(PutResult), error: v.optional(json) }),
 )
 
-/** Why the host rejected a request. `conflict`: somebody else wrote in the meantime. */
+/** The rejection of a request. `conflict`: the agent was changed concurrently. */
 export type Rejection = { rejected: 'conflict' | 'forbidden' | 'invalid'; detail: string; errors: CardError[] }
 
 /** A page of the list of agents. `etag` is of the manifest of an agent that the token may write. */
@@ -78,10 +78,8 @@ export type CardChange = v.InferOutput<typeof CardChange>
 const EntityTag = v.pipe(v.string(), v.regex(/^"[\w-]*"$/))
 
 const Verification = v.object({
-  verified: v.boolean(),
-  rule: v.optional(Text),
+  ...{ verified: v.boolean(), rule: v.optional(Text), reason: v.optional(Text) },
   key: v.optional(v.object({ kid: Text, thumbprint: Text, from: Text })),
-  reason: v.optional(Text),
   accepted: v.optional(v.boolean(), false),
 })
 
@@ -103,13 +101,13 @@ const Proposal = v.object({
 })
 export type Proposal = v.InferOutput<typeof Proposal>
 
-/** What the calls of an agent have shown. Without `proposals`, the agent has no card to compare with. */
+/** The observations from the calls of an agent. Without `proposals`, the agent has no card to compare with. */
 export const Observed = v.object({
   ...{ calls: v.number(), since: v.optional(Text), lastSeen: v.optional(Text) },
   proposals: v.optional(v.array(Proposal)),
 })
 
-/** What changed from one revision of an agent to another: for clients, and in the manifest. */
+/** The changes from one revision of an agent to another: for clients, and in the manifest. */
 export const RevisionDiff = v.object({
   ...{ id: Text, from: v.number(), to: v.number() },
   ...Changes.entries,
@@ -126,7 +124,7 @@ export const RevisionPage = v.object({
   cursor: v.optional(Text),
 })
 
-/** What the host knows about a token; never its text. */
+/** A token as the host lists it; never with its text. */
 export const Token = v.object({
   ...{ id: Text, note: Text, scopes: v.array(Text), agents: v.array(Text), tiers: v.array(Text) },
   ...{ created: Text, expires: v.nullable(Text) },
@@ -137,7 +135,7 @@ export type Token = v.InferOutput<typeof Token>
 export type TokenRequest = Pick<Token, 'scopes'> &
   Partial<Pick<Token, 'agents' | 'tiers' | 'note'>> & { expires?: number | string }
 
-/** What the host knows about the token of this client. `id` is "admin" for the `ADMIN_TOKEN`. */
+/** The token of this client, as the host describes it. `id` is "admin" for the `ADMIN_TOKEN`. */
 export const OwnToken = v.object({
   ...v.pick(Token, ['id', 'scopes', 'agents', 'tiers', 'expires']).entries,
   note: v.optional(Text),
@@ -162,7 +160,7 @@ export const AuditPage = v.object({
 })
 export type AuditPage = v.InferOutput<typeof AuditPage>
 
-/** What an import brought. */
+/** The counts of an import. */
 export const ImportResult = v.object({ agents: v.number(), revisions: v.number(), tokens: v.number() })
 
 /** The public keys of a host; members that are not for verifying signatures are left out. */
@@ -179,10 +177,8 @@ export const HostKeys = v.object({
     v.object({
       // A thumbprint, which is shown as an argument of commands.
       kid: v.pipe(v.string(), v.regex(/^\w[\w-]*$/)),
-      role: v.picklist(keyRoles),
-      secret: v.picklist(keySecrets),
-      signsFrom: v.optional(IsoTime),
-      retirable: v.optional(IsoTime),
+      ...{ role: v.picklist(keyRoles), secret: v.picklist(keySecrets) },
+      ...{ signsFrom: v.optional(IsoTime), retirable: v.optional(IsoTime) },
     }),
   ),
   problem: v.optional(Text),

@@ -4,7 +4,7 @@ import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { type Connection, type Reply, request, TransientError } from './http.ts'
 
-/** What a host reports about itself. */
+/** The health of a host, as it reports it. */
 export const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),

@@ -92,9 +92,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
       return agents.map((_, index) => {
         const { status = 0, agent, error } = results.get(index + 1) ?? {}
         if (agent) return agent
-        return error === undefined || isTransient({ status, body: error })
-          ? undefined
-          : toRejection({ status, body: error, tokenFrom: reply.tokenFrom })
+        if (error === undefined || isTransient({ status, body: error })) return undefined
+        return toRejection({ status, body: error, tokenFrom: reply.tokenFrom })
       })
     } catch (error) {
       // One by one they are no fewer writes.
@@ -121,9 +120,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
    * Returns all agents that the token may read, internal ones included; with `set`, those of that set, with `q`, those
    * that have all of these words, best first, and with `writable`, those that it may write.
    */
-  listAgents: async (
-    query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
-  ): Promise<api.ListedAgent[]> => {
+  listAgents: async (query: { set?: string | undefined; q?: string; writable?: 'true' } = {}) => {
     const agents = collect(readPages(connection, '/agents', api.AgentPage, query), page => page.agents)
     return agents.catch(
       onRejection(message => {

@@ -25,11 +25,11 @@ export type Reply = {
   isRepeated?: boolean
 }
 
-/** How requests are sent to a host, and how often they are retried. */
+/** A host, and how requests to it are sent and retried. */
 export type Connection = {
   url: string
   token: string
-  /** Where the token was found, for people. */
+  /** The source of the token, for people. */
   tokenFrom?: string
   retries: number
   fetch: typeof globalThis.fetch
@@ -38,7 +38,7 @@ export type Connection = {
   inform: (message: string) => void
   /** Called before each request with the token. It throws a HostError if the host must not get the token. */
   identify?: () => Promise<unknown>
-  /** Why requests fail at the moment, so that several at once report the same failure only once. */
+  /** The reason of the current failure, so that several requests at once report it only once. */
   outage?: { reason?: string }
   /** Once aborted, nothing is retried. Requests under way are completed. */
   signal?: AbortSignal | undefined
@@ -81,9 +81,8 @@ const MAX_RETRY_DELAY_MS = 8000
 /** The highest `Retry-After` that is obeyed: the period of the host's rate limits. */
 const MAX_RETRY_AFTER_MS = 60_000
 const REQUEST_TIMEOUT_MS = 30_000
-/** The media type of JSON lines. */
 const NDJSON = 'application/x-ndjson'
-/** More than the longest page of a list. */
+/** The longest page of a list is shorter. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
 /** Sends one request, and retries with exponential back-off while the host is unreachable or busy. */
@@ -171,7 +170,7 @@ const connectionFailure = (error: Error, url: string): string =>
 const UNKNOWN_AUTHORITY =
   'its certificate is of no authority that Node.js knows: set NODE_EXTRA_CA_CERTS to a file with that of the authority'
 
-/** Why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail in the same way. */
+/** The reasons why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail, too. */
 const TLS_FAILURES: Record<string, string> = {
   CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or check the clock of this machine',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
@@ -203,7 +202,9 @@ const send = async ({ fetch }: Connection, url: string, init: RequestInit): Prom
     const response = await fetch(url, init)
     const { status, headers } = response
     const text = await readText(response)
-    return { status, headers, ...(headers.get('Content-Type') === NDJSON ? parseLines(text) : parseBody(text)) }
+    if (headers.get('Content-Type') !== NDJSON) return { status, headers, ...parseBody(text) }
+    // Without a line that is not JSON, such as the last one of a response that was cut off.
+    return { status, headers, body: text.split('\n').flatMap(line => Object.values(parseBody(line))) }
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
@@ -254,7 +255,7 @@ export const isBlockedPort = (error: unknown): boolean =>
 export const blockedPortMessage = (url: string): string =>
   `port ${new URL(url).port} is blocked by fetch and browsers: use another`
 
-/** How deep a response may nest: a manifest in a list of changes, and more. */
+/** A manifest in a list of changes nests deeper than a manifest. */
 const MAX_RESPONSE_DEPTH = 2 * MAX_JSON_DEPTH
 
 const parseBody = (text: string): { body?: Json } => {
@@ -266,11 +267,6 @@ const parseBody = (text: string): { body?: Json } => {
     throw error
   }
 }
-
-/** Leaves out a line that is not JSON, such as the last one of a response that was cut off. */
-const parseLines = (text: string): { body: Json } => ({
-  body: text.split('\n').flatMap(line => Object.values(parseBody(line))),
-})
 
 /** Checks whether the same request may succeed later. It is of no use if an upstream of the host has failed. */
 export const isTransient = (reply: Pick<Reply, 'status' | 'body'>): boolean =>
@@ -287,13 +283,12 @@ const parseRetryAfterMs = (headers: Headers, now: number): number => {
   return Number.isFinite(wait) ? Math.max(0, wait) : 0
 }
 
-/** More pages than any list has. */
+/** No list has as many pages. */
 const MAX_PAGES = 100_000
 
 /**
  * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a
- * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page comes again,
- * immediately or later.
+ * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page repeats.
  */
 export async function* paginate<Page extends object>(
   read: (cursor: string | undefined) => Promise<Page>,

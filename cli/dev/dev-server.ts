@@ -14,11 +14,11 @@ import { isSystemError } from '../failure.ts'
 import { LOCAL_SECRETS_FILE, type StartSecrets } from './dev-config.ts'
 import type { SupervisorMessage } from './supervisor.ts'
 
-/** How long the runtime may take until it responds, at first and again after it has ended. */
+/** The time that the runtime may take until it responds, at first and again after it has ended. */
 const START_TIMEOUT_MS = 60_000
 const RESTART_TIMEOUT_MS = 2000
 
-/** How long processes may take to end by themselves. */
+/** The time that processes may take to end by themselves. */
 const STOP_TIMEOUT_MS = 5000
 
 /** Variables that the Worker gets from the environment. */
@@ -36,8 +36,7 @@ export const checkPort = async (url: string, port: string, fetch: Context['fetch
 }
 
 const isPortFree = async (port: number): Promise<boolean> => {
-  const server = createServer()
-  server.listen(port, '127.0.0.1')
+  const server = createServer().listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
     return true

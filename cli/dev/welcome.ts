@@ -59,7 +59,10 @@ export const welcome = async (
     ]),
     ...section(
       'Find agents by words, and in the catalog that directories read:',
-      root === undefined ? [] : findCommands(url, root),
+      // An id is mostly a word of the agent's name.
+      root === undefined
+        ? []
+        : [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`],
     ),
     ...section(
       'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
@@ -145,7 +148,7 @@ const listAgents = async (client: HostClient, url: string) => {
 const visibilityOf = ({ url, security }: JsonObject, hostUrl: string): 'gated' | 'public' =>
   String(url).startsWith(`${hostUrl}/`) && Array.isArray(security) && security.length > 0 ? 'gated' : 'public'
 
-/** What an anonymous client gets of an agent: its card and calls, no calls through this host, or no card either. */
+/** Describes what an anonymous client does not get: calls through this host, or even the card. */
 const VISIBILITY_TEXT = {
   public: '',
   gated: 'calls need $TOKEN',
@@ -162,12 +165,6 @@ const cardCommands = (url: string, id: string): string[] => [
   `curl -H 'A2A-Version: 1.0' ${url}/agents/${id}/.well-known/agent-card.json`,
   `npx sync-card verify ${url}/agents/${id}/`,
   `npx sync-card check ${id} --url ${url}`,
-]
-
-/** Returns shell commands that find an agent. An id is mostly a word of the agent's name. */
-const findCommands = (url: string, id: string): string[] => [
-  `curl '${url}/agents?q=${id}&facets=tag'`,
-  `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
 /** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */

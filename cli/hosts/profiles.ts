@@ -12,10 +12,10 @@ import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manife
 export type Profile = {
   name: string
   url: string
-  /** Where the host is named, for people. */
+  /** The place where the host is named, for people. */
   source: string
   set?: string
-  /** Whether no file names it. */
+  /** No file names it. */
   isBuiltIn?: true
 }
 

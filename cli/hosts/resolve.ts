@@ -12,7 +12,7 @@ export type HostSettings = {
   set?: string
   /** The name of the host's profile. */
   name?: string
-  /** Where the token was found, for people. */
+  /** The source of the token, for people. */
   tokenFrom?: string
 }
 
@@ -79,16 +79,14 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
   if (url !== undefined) return { ...fromUrl(url, '--url'), chosenBy: 'url' }
   if (processEnv.SYNC_CARD_URL !== undefined)
     return { ...fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment'), chosenBy: 'url' }
-  const { hosts, defaultName } = profiles
-  const name = defaultName ?? (hosts.length === 1 ? hosts[0]?.name : undefined)
+  const names = profiles.hosts.map(profile => profile.name)
+  const name = profiles.defaultName ?? (names.length === 1 ? names[0] : undefined)
   if (name !== undefined) return fromName(name)
-  if (hosts.length > 1) {
-    const names = hosts.map(profile => profile.name)
+  if (names.length > 1)
     throw new UsageError(
       `${PROFILES_FILE} has ${names.length} hosts and no default: choose one of ${names.join(', ')} with --host, ` +
         `or write default: ${names[0]} into the file.`,
     )
-  }
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
   return {
     url: parseHostUrl(localUrl(env), 'PORT'),

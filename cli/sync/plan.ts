@@ -6,7 +6,7 @@ import { type Draft, normalizeManifest } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import type { AgentResult } from './result.ts'
 
-/** What to do about a file. `before` and `etag` are of the manifest that the host has now. */
+/** A file, and what is to be done about it. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {
   draft: Draft
   todo: 'create' | 'update' | 'nothing'

@@ -9,10 +9,10 @@ import type { AgentResult } from './result.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 import { forEach, type Run } from './sync-run.ts'
 
-/** How many agents are deleted at once without `--yes`. */
+/** The most agents that are deleted at once without `--yes`. */
 const MAX_UNCONFIRMED_DELETIONS = 10
 
-/** What `--prune` has found: the agents of the set that no file describes, and those of them that stay. */
+/** The agents of the set that no file describes, and those of them that stay. */
 type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
 
 /** An agent on the host that no file describes. It is not deleted if its entity tag changes in the meantime. */
@@ -103,9 +103,8 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
  */
 const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
   // Without cards, a folder may be mistyped, unless its own defaults name the set.
-  const hasSet = (folder: string): boolean =>
-    (profileSet !== undefined && drafts.length > 0) || readSet(folder, context) !== undefined
-  const unnamed = folders.find(folder => !hasSet(folder))
+  const mustName = profileSet === undefined || drafts.length === 0
+  const unnamed = folders.find(folder => mustName && readSet(folder, context) === undefined)
   if (unnamed !== undefined)
     throw new UsageError(
       `--prune deletes only agents of the set of a folder, but ${unnamed} has none. ` +

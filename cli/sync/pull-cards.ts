@@ -24,7 +24,7 @@ import type { AgentResult, SyncResult } from './result.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 import { Breaker, forEach } from './sync-run.ts'
 
-/** What is pulled, and where to. */
+/** The agents to pull, and the folder for their files. */
 type PullOptions = {
   /** The agents; without any, those of the set, else all that the token may write. */
   ids: readonly string[]
@@ -40,7 +40,7 @@ type PullOptions = {
   signal: AbortSignal
 }
 
-/** What was done with an agent of the host. `change` leads from the file's manifest to the host's. */
+/** The result for an agent of the host. `change` leads from the file's manifest to the host's. */
 type PulledAgent = AgentResult & { id: string }
 
 /** The result of a pull. `defaults` is the defaults file that it created. */
@@ -98,7 +98,7 @@ type Folder = {
   files: Map<string, OwnFile>
   /** The paths that describe agents, in lower case: on some machines, case does not count. */
   taken: Set<string>
-  /** Why a file may describe any agent. */
+  /** The reason why a file may describe any agent. */
   doubt?: string
   isEmpty: boolean
   defaults: JsonObject

@@ -3,7 +3,7 @@ import { type Draft, type LocatedIssue, locateInCard, locateIssues } from '../ma
 import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
 import { type Action, type AgentResult, callRules } from './result.ts'
 
-/** How often a replacement is attempted while somebody else writes the same agent. */
+/** The most attempts to replace an agent that is changed concurrently. */
 const MAX_ATTEMPTS = 3
 
 /**
@@ -18,11 +18,8 @@ export const push = async (
   first?: PutResult | Rejection,
 ): Promise<AgentResult> => {
   const { draft } = step
-  let etag = step.etag
-  let made = first
+  let result = first ?? (await client.putAgent(draft.id, draft.manifest, step.etag))
   for (let attempt = 1; ; attempt++) {
-    const result = made ?? (await client.putAgent(draft.id, draft.manifest, etag))
-    made = undefined
     const outcome = describeOutcome(step, result)
     if (outcome) return outcome
     if (attempt === MAX_ATTEMPTS && 'rejected' in result) return describeRejection(step, result)
@@ -37,7 +34,7 @@ export const push = async (
         detail: `somebody else ${current ? 'changed' : 'deleted'} it after it was read`,
         change: { before: step.before ?? {}, after: current ? toComparable(current.manifest) : {} },
       }
-    etag = current?.etag
+    result = await client.putAgent(draft.id, draft.manifest, current?.etag)
   }
 }
 
@@ -70,7 +67,7 @@ export const describeRejection = (step: Step, { rejected, detail, errors }: Reje
   ...(errors.length > 0 && { problems: errors.map(step.draft.sourceMap.locateError) }),
 })
 
-/** How each rejection of the host is reported. */
+/** Reports each rejection of the host as this action. */
 export const REJECTED_ACTIONS = {
   conflict: 'changed meanwhile',
   forbidden: 'forbidden',

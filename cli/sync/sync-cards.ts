@@ -141,7 +141,7 @@ const notPushed = ({ options }: Run, step: Step): AgentResult => ({
   action: options.dryRun ? 'not compared' : 'not pushed',
 })
 
-/** From how many agents on several share a request: for fewer, single requests at the same time take no longer. */
+/** For fewer agents, single requests at the same time take no longer than shared ones. */
 const MIN_SHARED = 20
 
 /** The manifests in one request: it is done within seconds, so that progress shows, and Ctrl-C does not wait long. */
