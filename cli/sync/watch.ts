@@ -43,7 +43,7 @@ const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
 /** Compares each synchronization with the previous one. */
 export class ChangeTracker {
   #last = new Map<string, { action: Action; text: string }>()
-  /** The ids under which the files of the last synchronisation are registered. */
+  /** The ids under which the files of the last synchronization are registered. */
   readonly #registered = new Map<string, string>()
 
   /** Returns the results that differ from the last ones; all of them the first time. */
