@@ -6,11 +6,11 @@ import { createManifestSchema } from '../src/card/manifest/index.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What the package's own package.json takes from the repository's. */
+/** The members of the repository's package.json that the package's own takes over. */
 const Repository = v.object({
   version: v.string(),
   license: v.string(),
-  /** What the package runs on, as cli/sync-card.ts checks it. cli/tsconfig.json has the types of the oldest. */
+  /** Checked by cli/sync-card.ts; cli/tsconfig.json has the types of the oldest Node.js. */
   engines: v.object({ node: v.string() }),
   dependencies: v.record(v.string(), v.string()),
 })
@@ -73,11 +73,7 @@ const describePackage = (imports: readonly string[]) => {
 }
 
 /** Returns the package that a module specifier names, such as `yaml` for `yaml/util`. */
-const packageName = (specifier: string): string =>
-  specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/')
+const packageName = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const pinnedVersion = (name: string, pinned: Readonly<Record<string, string>>): string => {
   const version = pinned[name]

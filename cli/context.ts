@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
-import { type Clock, systemClock } from './clock.ts'
 import { UsageError } from './exit-codes.ts'
 import { isSystemError } from './failure.ts'
 import { createTerminal, type Terminal, type TerminalStreams } from './terminal.ts'
@@ -19,7 +19,7 @@ export type Io = TerminalStreams & {
   onInterrupt?: (stop: () => void) => void
 }
 
-/** What commands work with. `cwd` is what relative paths start from. */
+/** The surroundings as commands use them. Relative paths start from `cwd`. */
 export type Context = Required<Pick<Io, 'cwd' | 'fetch' | 'clock' | 'onInterrupt'>> & {
   terminal: Terminal
   /** The folder of `sync-card.yaml`, `.env` and `.env.NAME`. */
@@ -29,8 +29,6 @@ export type Context = Required<Pick<Io, 'cwd' | 'fetch' | 'clock' | 'onInterrupt
   /** The variables of the process alone. */
   processEnv: Environment
 }
-
-const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const
 
 /** Returns the surroundings of this process. */
 export const processIo = (): Io => ({
@@ -42,16 +40,18 @@ export const processIo = (): Io => ({
   onInterrupt: stop => {
     // The second signal ends the process, as without a listener.
     const interrupt = (): void => {
-      for (const signal of INTERRUPTS) process.off(signal, interrupt)
+      process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
       stop()
     }
-    for (const signal of INTERRUPTS) process.on(signal, interrupt)
+    process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
   },
 })
 
 /** Creates the context of a program. `program` is the name before its error messages. */
 export const createContext = (io: Io, program: string): Context => {
-  const configFolder = findConfigFolder(io.cwd)
+  // The nearest folder with hosts. Outside of a repository, no other folder counts: anybody may have written to it.
+  const hasProfiles = (folder: string): boolean => existsSync(join(folder, PROFILES_FILE))
+  const configFolder = foldersOfRepository(io.cwd).find(hasProfiles) ?? io.cwd
   const processEnv = withoutEmpty(io.env)
   let env: Environment | undefined
   return {
@@ -72,13 +72,6 @@ export const createContext = (io: Io, program: string): Context => {
 /** The file with the hosts that commands can name. */
 export const PROFILES_FILE = 'sync-card.yaml'
 
-/**
- * Returns the nearest folder with a `sync-card.yaml`, from `cwd` up to the root of its repository; else `cwd`. Outside
- * of a repository, no other folder counts: anybody may have written to it.
- */
-const findConfigFolder = (cwd: string): string =>
-  foldersOfRepository(cwd).find(folder => existsSync(join(folder, PROFILES_FILE))) ?? cwd
-
 /** Returns a folder and those above it, up to the root of its Git repository. Returns none outside of a repository. */
 export const foldersOfRepository = (folder: string): string[] => {
   if (existsSync(join(folder, '.git'))) return [folder]
@@ -87,14 +80,11 @@ export const foldersOfRepository = (folder: string): string[] => {
   return above.length === 0 ? [] : [folder, ...above]
 }
 
-/**
- * Returns the variables of a file such as `.env`; none if there is no such file. A byte order mark is ignored, as
- * PowerShell writes one, and empty variables count as not set.
- */
+/** Returns the variables of a file such as `.env`; none if there is no such file. Empty ones count as not set. */
 export const readEnvFile = (folder: string, name: string): Environment =>
   withoutEmpty(parseEnv(readEnvText(join(folder, name))))
 
-/** More than any card and its prompt need, and less than what Node.js cannot read at once. */
+/** Every card and its prompt are smaller, and Node.js can read as much at once. */
 export const MAX_FILE_BYTES = 16 * 2 ** 20
 
 /** Returns the text of a file such as `.env`; empty if there is no such file. */
@@ -108,6 +98,7 @@ export const readEnvText = (file: string): string => {
     if (stats.size > MAX_FILE_BYTES)
       throw new UsageError(`${basename(file)} cannot be read: it is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB.`)
     const bytes = readFileSync(file)
+    // PowerShell writes byte order marks, which the decoder leaves out.
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
   } catch (error) {
@@ -118,3 +109,40 @@ export const readEnvText = (file: string): string => {
 
 const withoutEmpty = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+
+/** The time as commands see it. Tests pass their own, so that no test waits. */
+export type Clock = {
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** Waits. Returns early if the signal is aborted. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+/** The real time. */
+export const systemClock: Clock = {
+  now: Date.now,
+  sleep: async (ms, signal) => {
+    try {
+      await delay(ms, undefined, signal && { signal })
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+  },
+}
+
+/**
+ * Calls `check` until it returns true. Returns false once another pause would exceed the timeout, or after an abort.
+ * The pause doubles after each check, up to `maxPauseMs`.
+ */
+export const poll = async (
+  check: () => Promise<boolean>,
+  options: { clock: Clock; timeoutMs: number; pauseMs: number; maxPauseMs?: number; signal?: AbortSignal | undefined },
+): Promise<boolean> => {
+  const { clock, timeoutMs, pauseMs, maxPauseMs = pauseMs, signal } = options
+  const deadline = clock.now() + timeoutMs
+  for (let pause = pauseMs; ; pause = Math.min(pause * 2, maxPauseMs)) {
+    if (await check()) return true
+    if (clock.now() + pause > deadline || signal?.aborted) return false
+    await clock.sleep(pause, signal)
+  }
+}

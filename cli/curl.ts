@@ -1,5 +1,3 @@
-const JSON_HEADER = "-H 'Content-Type: application/json'"
-
 /** Quotes a text as one argument of a shell. */
 export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
@@ -12,5 +10,5 @@ export const curlCall = (
 ): string => {
   const message = { messageId: '1', role: 'ROLE_USER', parts: [part] }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { message, configuration } })
-  return `curl ${options}${url} ${JSON_HEADER} -d '${body}'`
+  return `curl ${options}${url} -H 'Content-Type: application/json' -d '${body}'`
 }

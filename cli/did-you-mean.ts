@@ -2,24 +2,18 @@ import { distance } from 'fastest-levenshtein'
 import type { CardError } from '../src/card/model/index.ts'
 import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/index.ts'
 
-/** The longest name that is compared with others. */
-const MAX_LENGTH = 200
-
-/** How many letters of a name may be wrong; of short names, half of them. */
-const MAX_MISTAKES = 3
-const MAX_MISTAKEN_PART = 0.5
-
 /** Returns the question whether a similar name was meant, for the end of a message; '' if none is similar. */
 export const didYouMean = (unknown: string, known: readonly string[]): string => {
   const closest = findClosest(unknown, known)
   return closest === undefined ? '' : ` Did you mean "${closest}"?`
 }
 
+/** Returns a name of which at most three letters are wrong; of short names, half of them. */
 const findClosest = (unknown: string, known: readonly string[]): string | undefined => {
-  if (unknown === '' || unknown.length > MAX_LENGTH) return undefined
+  if (unknown === '' || unknown.length > 200) return undefined
   const [closest] = known
     .map(name => ({ name, mistakes: countMistakes(unknown.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, mistakes }) => mistakes <= Math.min(MAX_MISTAKES, Math.floor(name.length * MAX_MISTAKEN_PART)))
+    .filter(({ name, mistakes }) => mistakes <= Math.min(3, Math.floor(name.length / 2)))
     .sort((one, other) => one.mistakes - other.mistakes)
   return closest?.name
 }

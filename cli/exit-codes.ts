@@ -9,7 +9,7 @@ export const ExitCode = {
   interrupted: 130,
 } as const
 
-/** What each exit code means; the parts of a list are separated by semicolons. */
+/** The meaning of each exit code; the parts of a list are separated by semicolons. */
 export const EXIT_CODE_MEANINGS: Record<(typeof ExitCode)[keyof typeof ExitCode], string> = {
   0: 'in sync, no findings',
   1: [

@@ -44,6 +44,6 @@ export const exitOnFailure = (program: string): void => {
   process.on('uncaughtException', error => process.exit(reportFailure(error, terminal)))
 }
 
-/** Whether an error is from the operating system, such as a missing file or missing permission. */
+/** Checks whether an error is from the operating system, such as a missing file or missing permission. */
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'syscall' in error

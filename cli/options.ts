@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Pointer } from '../src/json/index.ts'
-import { createClient, type HostClient, type Rejection } from './client/index.ts'
+import { createClient, type HostClient } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
@@ -9,22 +9,22 @@ import {
   type HostNameFlags,
   type HostSettings,
   isLoopback,
+  isUnencrypted,
   type ResolvedHost,
   resolveHost,
-  warnUnencrypted,
 } from './hosts/index.ts'
 import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
 /** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
 export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
 
-/** How often a request is retried by default. */
+/** The default of `--retries`. */
 export const DEFAULT_RETRIES = 4
 
-/** What the arguments of a command name that reads the owner's files. */
+/** Describes the arguments of a command that reads the owner's files. */
 export const FILES_HELP = "files, folders or globs such as 'cards/team1-*.yaml'"
 
-/** What `--strict` means. */
+/** Describes `--strict`. */
 export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in any file'
 
 /** The options of every command that talks to a host. */
@@ -77,16 +77,13 @@ export const parseChoice = (value: string, choices: readonly string[]): string =
   throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
 }
 
-/** Names that other programs use for these commands. */
-const SYNONYMS: Readonly<Record<string, string>> = { delete: 'remove', rm: 'remove' }
-
 /** Returns the end of the message about a word that is no command: a similar one, and all commands. */
 export const suggestCommand = (word: string, program: Command, more: readonly string[] = []): string => {
-  const names = program
-    .createHelp()
-    .visibleCommands(program)
-    .map(command => command.name())
-  const suggestion = didYouMean(SYNONYMS[word] ?? word, [...names, ...more])
+  const commands = program.createHelp().visibleCommands(program)
+  const names = commands.map(command => command.name())
+  // Other programs use these names.
+  const meant = ['delete', 'rm'].includes(word) ? 'remove' : word
+  const suggestion = didYouMean(meant, [...names, ...more])
   return `${suggestion} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
 }
 
@@ -112,8 +109,8 @@ export const rejectPrunedFiles = (files: readonly string[], cwd: string): void =
 /** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
 export const resolveWithWarning = (flags: HostNameFlags, context: Context, resolve = resolveHost): ResolvedHost => {
   const settings = resolve(flags, context)
-  const warning = settings.token === '' ? undefined : warnUnencrypted(settings.url)
-  if (warning !== undefined) context.terminal.info(warning)
+  const { url, token } = settings
+  if (token !== '' && isUnencrypted(url)) context.terminal.info(`The token goes to ${url} unencrypted: use https.`)
   return settings
 }
 
@@ -156,13 +153,12 @@ export const reportMissing = async (id: string, connection: HostConnection, { te
 
 /** Returns the ids of the agents that the token may read, or, without the scope `read`, of those that it may write. */
 export const listIds = async (client: HostClient): Promise<string[]> => {
-  try {
-    const agents = await client.listAgents().catch(() => client.listAgents({ writable: 'true' }))
-    return agents.map(({ id }) => id)
-  } catch (error) {
+  const agents = client.listAgents().catch(() => client.listAgents({ writable: 'true' }))
+  const listed = await agents.catch((error: unknown) => {
     if (error instanceof HostError) return []
     throw error
-  }
+  })
+  return listed.map(({ id }) => id)
 }
 
 /** Returns a signal that is aborted when the user interrupts the command. */
@@ -216,11 +212,7 @@ export const changeEach = async (
 }
 
 /** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */
-export const reportRejection = (
-  { detail }: Pick<Rejection, 'detail'>,
-  { terminal }: Context,
-  subject?: string,
-): number => {
+export const reportRejection = ({ detail }: { detail: string }, { terminal }: Context, subject?: string): number => {
   terminal.error(subject === undefined ? detail : `${subject}: ${detail}`)
   return ExitCode.rejected
 }

@@ -28,12 +28,8 @@ const { cwd, env, fetch } = context
 const url = localUrl(env)
 const port = env.PORT ?? new URL(url).port
 
-/** What a shell in this clone reads the token with, which the owner has chosen and which is not displayed. */
+/** Reads the token in a shell of this clone, if the owner has chosen it: it is not displayed then. */
 const TOKEN_COMMAND = `"$(node -p 'require("./${startedFile(port)}").token')"`
-
-const SHORT_TOKEN =
-  `ADMIN_TOKEN in the environment or .dev.vars must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. ` +
-  'Remove it to have a random one for each start.'
 
 const fail = (message: string, exitCode = 1): void => {
   context.terminal.error(message)
@@ -62,10 +58,7 @@ const reserve = (file: string, pid: number, token?: string): string | undefined 
 }
 
 const serve = async (state: string, server: ChildProcess, token: string, shellToken: string): Promise<void> => {
-  const ended = new Promise<void>(resolve => {
-    server.once('exit', () => resolve())
-    server.once('error', () => resolve())
-  })
+  const ended = new Promise(resolve => server.once('exit', resolve).once('error', resolve))
   let isStopping = false
   const stop = (): void => {
     isStopping = true
@@ -83,18 +76,22 @@ const serve = async (state: string, server: ChildProcess, token: string, shellTo
   files.push(join(cwd, config))
   const configs = writeDevConfig(cwd, config)
   runWrangler(server, { state, port, configs, files }, context)
-  if (await waitUntilResponding(`${url}/agents`, server, context)) {
+  const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
+  if (isResponding) {
     await welcome({ url, token }, { shellToken, state: relative(cwd, state) }, context)
     await Promise.race([ended, waitUntilSilent(`${url}/agents`, server, context)])
-    if (!isStopping) fail('wrangler dev has ended, or its runtime has; VERBOSE=1 npm start shows its log.')
-  } else if (!isStopping) {
-    fail('wrangler dev did not start; VERBOSE=1 npm start shows its log.')
   }
+  const reason = isResponding ? 'has ended, or its runtime has' : 'did not start'
+  if (!isStopping) fail(`wrangler dev ${reason}; VERBOSE=1 npm start shows its log.`)
 }
 
 const start = async (state: string): Promise<void> => {
   const chosen = readChosenToken(cwd, process.env)
-  if (chosen !== undefined && chosen.length < MIN_ADMIN_TOKEN_LENGTH) return fail(SHORT_TOKEN)
+  if (chosen !== undefined && chosen.length < MIN_ADMIN_TOKEN_LENGTH)
+    return fail(
+      `ADMIN_TOKEN in the environment or .dev.vars must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. ` +
+        'Remove it to have a random one for each start.',
+    )
   const token = chosen ?? randomBytes(32).toString('hex')
   const origins = [url, url.replace('127.0.0.1', 'localhost'), env.LOCAL_ORIGINS].join(' ').trim()
   // The signing key is for this run only.

@@ -4,22 +4,22 @@ import { styleText } from 'node:util'
 import { InterruptedError } from './exit-codes.ts'
 
 /** A stream that is read, such as `process.stdin`. */
-export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
+type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 
 /** A stream that is written, such as `process.stdout`. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 /**
- * One line for people, or several. Its texts may be of anybody: whatever else than `colors` would command a terminal is
- * escaped as JSON does, and so are line breaks in a line, so that no text makes a line of its own.
+ * One line for people, or several. Its texts may be of anybody: what would command a terminal, `colors` aside, is
+ * escaped as in JSON, and so are line breaks in a line, so that no text makes a line of its own.
  */
 export type Lines = string | readonly string[]
 
 /** All output and all questions of a command. No text has the last line break. */
 export type Terminal = {
-  /** Whether a person can answer questions. */
+  /** A person can answer questions. */
   canAsk: boolean
-  /** Whether a person reads stdout, and not a program. */
+  /** A person reads stdout, and not a program. */
   isTerminal: boolean
   /**
    * Writes data for a program to stdout. Except for line breaks and tabs, what would command a terminal is escaped as
@@ -48,7 +48,7 @@ export type Terminal = {
 }
 
 /** A progress bar. `stop` removes it, however far it is. */
-export type Progress = { tick: () => void; stop: () => void }
+type Progress = { tick: () => void; stop: () => void }
 
 /**
  * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why
@@ -59,7 +59,7 @@ export type Ask = (
   options?: { initial?: string; check?: (answer: string) => string | undefined },
 ) => Promise<string>
 
-/** Where a terminal reads and writes, and the variables that decide about colors. */
+/** The streams of a terminal, and the variables that decide about colors. */
 export type TerminalStreams = {
   stdin: Input
   stdout: Output
@@ -88,15 +88,13 @@ export const colors = {
   cyan: createColor('cyan'),
 }
 
-/** From how many steps on a progress bar is worth its line. */
+/** The fewest steps that are worth a progress bar, and its full width in characters. */
 const MIN_PROGRESS_STEPS = 5
-
-/** The width of a full progress bar in characters. */
 const PROGRESS_WIDTH = 30
 
 /** Creates the terminal of a program; `program` is the name before its error messages. */
 export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, program: string): Terminal => {
-  const statusLine = new StatusLine(stderr)
+  const statusLine = createStatusLine(stderr)
   const write = (stream: Output, lines: Lines): void => {
     const text = [lines].flat().map(line => `${line}\n`)
     if (text.length > 0) statusLine.writeAbove(() => void stream.write(text.join('')))
@@ -114,12 +112,9 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     raw: line => write(stdout, stdout.isTTY ? escapeControls(line) : line),
     report,
     table: (head, rows) => {
+      const lines = rows.map(row => row.map(plain).join('\t'))
       if (stdout.isTTY) report(formatTable([head.map(colors.dim), ...rows]))
-      else
-        write(
-          stdout,
-          rows.map(row => row.map(plain).join('\t')),
-        )
+      else write(stdout, lines)
     },
     info,
     error: message => info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
@@ -131,18 +126,14 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     progress: (title, total) =>
       total < MIN_PROGRESS_STEPS || !stderr.isTTY || env.TERM === 'dumb'
         ? NO_PROGRESS
-        : showProgress(statusLine, title, total),
+        : showProgress(statusLine.show, title, total),
   }
 }
 
 const NO_PROGRESS: Progress = { tick: () => {}, stop: () => {} }
 
 /** Returns the terminal without its reports: with `--json`, stdout carries one object and nothing else. */
-export const withoutReports = (terminal: Terminal): Terminal => ({
-  ...terminal,
-  report: () => {},
-  table: () => {},
-})
+export const withoutReports = (terminal: Terminal): Terminal => ({ ...terminal, report: () => {}, table: () => {} })
 
 /** Returns the terminal without progress and hints, for `--quiet`. */
 export const withoutProgress = (terminal: Terminal): Terminal => ({
@@ -154,7 +145,7 @@ export const withoutProgress = (terminal: Terminal): Terminal => ({
 /** Formats a count with its noun in the singular or plural. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** From this width on, a cell is not aligned: one of them must not make every row of a table as long. */
+/** A wider cell is not aligned: it must not make every row of a table as long. */
 const MAX_COLUMN_WIDTH = 200
 
 /** Aligns rows in columns, two spaces apart, and returns a line for each. */
@@ -173,7 +164,7 @@ export const formatTable = (rows: readonly (readonly string[])[]): string[] => {
   )
 }
 
-/** What commands a terminal: control characters, line separators, and what changes the direction of text. */
+/** Matches what commands a terminal: control characters, line separators, and what changes the direction of text. */
 const COMMANDS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 const escapeCommand = (character: string): string =>
@@ -209,10 +200,8 @@ const widthOf = (line: string): number => {
   if (text.length >= MAX_COLUMN_WIDTH) return MAX_COLUMN_WIDTH
   if (/^[ -~]*$/.test(text)) return text.length
   graphemes ??= new Intl.Segmenter()
-  return [...graphemes.segment(text)].reduce((width, { segment }) => {
-    if (/^[\p{M}\p{Cf}]+$/u.test(segment)) return width
-    return width + (WIDE.test(segment) ? 2 : 1)
-  }, 0)
+  const visible = [...graphemes.segment(text)].filter(({ segment }) => !/^[\p{M}\p{Cf}]+$/u.test(segment))
+  return visible.reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0)
 }
 
 /** Follows https://no-color.org and `FORCE_COLOR`. CI logs show colors although they are no terminal. */
@@ -222,51 +211,38 @@ const isColorEnabled = ({ isTTY }: Output, env: TerminalStreams['env']): boolean
   return (isTTY === true && env.TERM !== 'dumb') || Boolean(env.CI)
 }
 
-const showProgress = (statusLine: StatusLine, title: string, total: number): Progress => {
-  let done = 0
-  const draw = (): void => {
+const showProgress = (show: (text: string) => void, title: string, total: number): Progress => {
+  let done = -1
+  const tick = (): void => {
+    done++
     const filled = Math.floor((PROGRESS_WIDTH * done) / total)
-    statusLine.show(`${title} ${'█'.repeat(filled)}${'░'.repeat(PROGRESS_WIDTH - filled)} ${done}/${total}`)
+    show(`${title} ${'█'.repeat(filled)}${'░'.repeat(PROGRESS_WIDTH - filled)} ${done}/${total}`)
   }
-  draw()
-  return {
-    tick: () => {
-      done++
-      draw()
-    },
-    stop: () => statusLine.show(''),
-  }
+  tick()
+  return { tick, stop: () => show('') }
 }
 
 /** Moves the cursor to the beginning of its line and erases the line. */
 const ERASE_LINE = '\r\u001b[K'
 
-/** The last line of a terminal, which is redrawn in place and stays below all other output. */
-class StatusLine {
-  readonly #stream: Output
-  #text = ''
-
-  constructor(stream: Output) {
-    this.#stream = stream
-  }
-
-  /** Replaces the line. An empty text removes it. */
-  show(text: string): void {
-    if (text === '' && this.#text === '') return
-    this.#text = text
-    this.#draw()
-  }
-
-  /** Erases the line while other text is written. */
-  writeAbove(write: () => void): void {
-    if (this.#text !== '') this.#stream.write(ERASE_LINE)
-    write()
-    if (this.#text !== '') this.#draw()
-  }
-
-  #draw(): void {
-    // A line that wraps could not be erased. A terminal without a size reports 0 columns.
-    this.#stream.write(ERASE_LINE + this.#text.slice(0, (this.#stream.columns || 80) - 1))
+/** Creates the last line of a terminal, which is redrawn in place and stays below all other output. */
+const createStatusLine = (stream: Output) => {
+  let shown = ''
+  // A line that wraps could not be erased. A terminal without a size reports 0 columns.
+  const draw = () => stream.write(ERASE_LINE + shown.slice(0, (stream.columns || 80) - 1))
+  return {
+    /** Replaces the line. An empty text removes it. */
+    show: (text: string): void => {
+      if (text === '' && shown === '') return
+      shown = text
+      draw()
+    },
+    /** Erases the line while other text is written. */
+    writeAbove: (write: () => void): void => {
+      if (shown !== '') stream.write(ERASE_LINE)
+      write()
+      if (shown !== '') draw()
+    },
   }
 }
 

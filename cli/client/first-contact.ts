@@ -4,7 +4,7 @@ import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { type Connection, type Reply, request, TransientError } from './http.ts'
 
-/** What a host reports about itself. */
+/** The health of a host, as it reports it. */
 export const HostHealth = v.object({
   service: v.literal('calling-card'),
   version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
@@ -30,7 +30,7 @@ export const identifyHost = async (connection: Connection): Promise<HostHealth> 
   return parsed.output
 }
 
-/** Whether a response is of a host, which responds with 503 if only its registry is unreachable. */
+/** Checks whether a response is of a host, which responds with 503 if only its registry is unreachable. */
 export const isHealth = ({ body }: Reply): boolean => v.is(HostHealth, body)
 
 /** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
@@ -48,10 +48,8 @@ const tryHttps = ({ protocol, host }: URL): string =>
   protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
 
 const describeOther = ({ status, headers }: Reply, url: URL): string => {
-  const { pathname, origin } = url
-  const path = pathname === '/' ? '' : pathname
-  const tls = status === 400 ? tryHttps(url) : ''
-  const advice = path === '' ? tls : `; try ${origin}, without a path`
+  const path = url.pathname === '/' ? '' : url.pathname
+  const advice = path !== '' ? `; try ${url.origin}, without a path` : status === 400 ? tryHttps(url) : ''
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
   return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`

@@ -4,38 +4,18 @@ import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../src/
 import { MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { EXPORT_TYPE } from '../../src/registry/move/shared.ts'
 import { HostError, onRejection, RejectedError } from '../failure.ts'
+import * as api from './api-shapes.ts'
 import { HostHealth, identifyHost, isHealth } from './first-contact.ts'
-import { type Connection, isTransient, openStream, type Reply, readReply, request, TransientError } from './http.ts'
-import { paginate } from './pages.ts'
 import {
-  AgentPage,
-  AuditPage,
-  BatchReply,
-  HostKeys,
-  ImportResult,
-  IssuedToken,
-  KeySet,
-  type ListedAgent,
-  type ListedRevision,
-  type LiveCard,
-  Note,
-  Observed,
-  OwnToken,
-  type PublicKey,
-  type PutRequest,
-  PutResult,
-  RefreshResult,
-  type RegisteredAgent,
-  type Rejection,
-  type RevisionChanges,
-  RevisionDiff,
-  RevisionPage,
-  RolledBack,
-  SourceState,
-  type Token,
-  TokenPage,
-  type TokenRequest,
-} from './responses.ts'
+  type Connection,
+  isTransient,
+  openStream,
+  paginate,
+  type Reply,
+  readReply,
+  request,
+  TransientError,
+} from './http.ts'
 
 /** The API of a host, as the commands need it. */
 export type HostClient = ReturnType<typeof createMethods>
@@ -64,7 +44,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     parseReply(HostHealth, await request(connection, 'GET', '/health', { isResult: isHealth }), connection),
 
   /** Returns what is registered as an agent. */
-  getAgent: async (id: string): Promise<RegisteredAgent | Rejection | undefined> => {
+  getAgent: async (id: string): Promise<api.RegisteredAgent | api.Rejection | undefined> => {
     const reply = await request(connection, 'GET', `/agents/${id}/manifest`)
     if (reply.status === 404) return undefined
     if (reply.status !== 200) return toRejection(reply)
@@ -74,10 +54,10 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Registers a manifest. `etag` is of what it replaces; without one, the agent must be new. */
-  putAgent: async (id: string, manifest: JsonObject, etag?: string): Promise<PutResult | Rejection> => {
+  putAgent: async (id: string, manifest: JsonObject, etag?: string): Promise<api.PutResult | api.Rejection> => {
     const reply = await request(connection, 'PUT', `/agents/${id}`, { headers: conditionOf(etag), body: manifest })
     if (reply.status !== 200 && reply.status !== 201) return toRejection(reply)
-    return parseReply(PutResult, reply, connection)
+    return parseReply(api.PutResult, reply, connection)
   },
 
   /**
@@ -86,35 +66,34 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
    */
   getEtags: async (ids: readonly string[]): Promise<Map<string, string | null> | undefined> => {
     const reply = await request(connection, 'GET', `/agents?${ids.map(id => `id=${id}`).join('&')}`)
-    const page = v.safeParse(AgentPage, reply.body)
+    const page = v.safeParse(api.AgentPage, reply.body)
     if (reply.status !== 200 || !page.success) return undefined
-    const etags = new Map<string, string | null>(ids.map(id => [id, null]))
-    for (const { id, etag } of page.output.agents) {
-      if (etag === undefined) return undefined
-      etags.set(id, etag)
-    }
-    return etags
+    const { agents } = page.output
+    if (agents.some(({ etag }) => etag === undefined)) return undefined
+    const etags = new Map(agents.map(({ id, etag }) => [id, etag]))
+    return new Map(ids.map(id => [id, etags.get(id) ?? null]))
   },
 
   /**
-   * Registers manifests with one request. Returns a result for each; undefined for those that must be sent by
-   * themselves, because the host had a failure that may pass.
+   * Registers manifests with one request. `etag` is as for one. Returns a result for each; undefined for those that
+   * must be sent by themselves, because the host had a failure that may pass.
    */
-  putAgents: async (agents: readonly PutRequest[]): Promise<(PutResult | Rejection | undefined)[]> => {
-    const lines = agents.map(({ id, manifest, etag }) => ({
-      ...{ id, manifest },
+  putAgents: async (
+    agents: readonly { id: string; manifest: JsonObject; etag: string | undefined }[],
+  ): Promise<(api.PutResult | api.Rejection | undefined)[]> => {
+    const lines = agents.map(({ etag, ...agent }) => ({
+      ...agent,
       ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }),
     }))
     try {
       const reply = await request(connection, 'POST', '/agents:batch', { lines, isUnrepeatable: true })
-      const parsed = v.safeParse(BatchReply, reply.body)
+      const parsed = v.safeParse(api.BatchReply, reply.body)
       const results = new Map(parsed.success ? parsed.output.map(result => [result.line, result]) : [])
       return agents.map((_, index) => {
         const { status = 0, agent, error } = results.get(index + 1) ?? {}
         if (agent) return agent
-        return error === undefined || isTransient({ status, body: error })
-          ? undefined
-          : toRejection({ status, body: error, tokenFrom: reply.tokenFrom })
+        if (error === undefined || isTransient({ status, body: error })) return undefined
+        return toRejection({ status, body: error, tokenFrom: reply.tokenFrom })
       })
     } catch (error) {
       // One by one they are no fewer writes.
@@ -124,7 +103,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Deletes an agent if its entity tag is still `etag`. An attempt whose response was lost may have deleted it. */
-  deleteAgent: async (id: string, etag: string): Promise<Rejection | undefined> => {
+  deleteAgent: async (id: string, etag: string): Promise<api.Rejection | undefined> => {
     const reply = await request(connection, 'DELETE', `/agents/${id}`, { headers: { 'If-Match': etag } })
     const left = reply.status === 412 ? await request(connection, 'GET', `/agents/${id}/manifest`) : reply
     return left.status === 204 || left.status === 404 ? undefined : toRejection(reply)
@@ -141,10 +120,8 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
    * Returns all agents that the token may read, internal ones included; with `set`, those of that set, with `q`, those
    * that have all of these words, best first, and with `writable`, those that it may write.
    */
-  listAgents: async (
-    query: { set?: string | undefined; q?: string; writable?: 'true' } = {},
-  ): Promise<ListedAgent[]> => {
-    const agents = collect(readPages(connection, '/agents', AgentPage, query), page => page.agents)
+  listAgents: async (query: { set?: string | undefined; q?: string; writable?: 'true' } = {}) => {
+    const agents = collect(readPages(connection, '/agents', api.AgentPage, query), page => page.agents)
     return agents.catch(
       onRejection(message => {
         // A token without the scope `read` can do everything else.
@@ -153,8 +130,11 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     )
   },
 
-  /** Returns the card of an agent, or of the host's root, as the edge serves it to anonymous clients. */
-  getLiveCard: async (id?: string): Promise<LiveCard> => {
+  /**
+   * Returns the card of an agent, or of the host's root, as the edge serves it to anonymous clients. `isPending`: the
+   * agent's upstream card has not been fetched yet.
+   */
+  getLiveCard: async (id?: string): Promise<{ etag?: string; card?: JsonObject; isPending: boolean }> => {
     const agent = id === undefined ? '' : `/agents/${id}`
     const reply = await request(connection, 'GET', `${agent}/.well-known/agent-card.json`, { anonymous: true })
     const etag = entityTagOf(reply)
@@ -173,13 +153,13 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Returns the state of an agent's upstream card; undefined if its manifest has the card itself. */
-  getSource: (id: string): Promise<SourceState | undefined> => readSource(connection, id),
+  getSource: (id: string): Promise<api.SourceState | undefined> => readSource(connection, id),
 
   /**
    * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag
    * `accept`. Returns undefined if the agent is not registered.
    */
-  refresh: async (id: string, accept: string | undefined): Promise<RefreshResult | undefined> => {
+  refresh: async (id: string, accept: string | undefined): Promise<api.RefreshResult | undefined> => {
     const body: { body?: Json } = accept === undefined ? {} : { body: { accept } }
     const isPending = accept !== undefined && (await readSource(connection, id))?.pending?.etag === accept
     const reply = await request(connection, 'POST', `/agents/${encodeURIComponent(id)}/refresh`, body)
@@ -187,7 +167,7 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
     const mayBeAccepted = isPending && reply.status === 412 && reply.isRepeated
     if (mayBeAccepted && (await readSource(connection, id))?.state === 'fresh')
       return { outcome: 'refreshed', drift: [], notes: [] }
-    return parseAgentResult(RefreshResult, reply, connection)
+    return parseAgentResult(api.RefreshResult, reply, connection)
   },
 
   /**
@@ -201,85 +181,79 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 
   /** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
-  getKeys: async (): Promise<PublicKey[] | undefined> => {
+  getKeys: async (): Promise<api.PublicKey[] | undefined> => {
     const reply = await request(connection, 'GET', '/.well-known/jwks.json', { anonymous: true })
-    return reply.status === 404 ? undefined : parseReply(KeySet, reply, connection).keys
+    return reply.status === 404 ? undefined : parseReply(api.KeySet, reply, connection).keys
   },
 
   /** Returns the keys of the host by their roles. */
-  getHostKeys: async (): Promise<HostKeys> =>
-    parseResult(HostKeys, await request(connection, 'GET', '/keys'), connection),
+  getHostKeys: async () => parseResult(api.HostKeys, await request(connection, 'GET', '/keys'), connection),
 
   /** Returns what the calls of an agent have shown; undefined if it is not registered. */
-  getObserved: async (id: string): Promise<Observed | undefined> =>
-    parseAgentResult(Observed, await request(connection, 'GET', `/agents/${id}/observed`), connection),
+  getObserved: async (id: string) =>
+    parseAgentResult(api.Observed, await request(connection, 'GET', `/agents/${id}/observed`), connection),
 
   /** Returns the newest entries of the audit with these filters, `limit` at most. */
   getAudit: (filters: Record<string, string>, limit: number): Promise<JsonObject[]> =>
-    collect(readPages(connection, '/audit', AuditPage, filters), page => page.entries, limit),
+    collect(readPages(connection, '/audit', api.AuditPage, filters), page => page.entries, limit),
 
   /** Returns the whole audit in pages, newest first. */
-  readAudit: (): AsyncIterable<AuditPage> => readPages(connection, '/audit', AuditPage),
+  readAudit: (): AsyncIterable<api.AuditPage> => readPages(connection, '/audit', api.AuditPage),
 
   /** Returns the newest revisions of an agent, `limit` at most. */
-  getRevisions: (id: string, limit: number): Promise<ListedRevision[]> =>
-    collect(readPages(connection, `/agents/${id}/revisions`, RevisionPage), page => page.revisions, limit),
+  getRevisions: (id: string, limit: number) =>
+    collect(readPages(connection, `/agents/${id}/revisions`, api.RevisionPage), page => page.revisions, limit),
 
   /** Returns what a revision of an agent changed, compared with `from` or the one before it. */
-  getRevisionDiff: async (id: string, to: number, from?: number): Promise<RevisionChanges> => {
+  getRevisionDiff: async (id: string, to: number, from?: number): Promise<api.RevisionChanges> => {
     const path = `/agents/${id}/revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`
-    return parseResult(RevisionDiff, await request(connection, 'GET', path), connection)
+    return parseResult(api.RevisionDiff, await request(connection, 'GET', path), connection)
   },
 
   /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, there must be no agent. */
-  rollback: async (id: string, seq: number, etag: string | undefined): Promise<v.InferOutput<typeof RolledBack>> => {
-    const send = (tag: string | undefined): Promise<Reply> =>
+  rollback: async (id: string, seq: number, etag: string | undefined) => {
+    const send = (tag: string | undefined) =>
       request(connection, 'POST', `/agents/${id}/rollback`, { headers: conditionOf(tag), body: { seq } })
     const reply = await send(etag)
-    if (reply.status !== 412 || !reply.isRepeated) return parseResult(RolledBack, reply, connection)
+    if (reply.status !== 412 || !reply.isRepeated) return parseResult(api.RolledBack, reply, connection)
     // The attempt whose response was lost may have restored it: another one, with the new entity tag, changes nothing.
     const registered = await request(connection, 'GET', `/agents/${id}/manifest`)
-    const revision = await request(connection, 'GET', `/agents/${id}/revisions/${seq}`)
-    const isRestored =
-      isJsonObject(revision.body) && jsonEquals(registered.body ?? null, revision.body.manifest ?? null)
+    const { body } = await request(connection, 'GET', `/agents/${id}/revisions/${seq}`)
+    const isRestored = isJsonObject(body) && jsonEquals(registered.body ?? null, body.manifest ?? null)
     const again = isRestored ? await send(entityTagOf(registered)) : reply
     if (again.status !== 200) throw rejectedError(reply)
-    return { ...parseReply(RolledBack, again, connection), changed: true }
+    return { ...parseReply(api.RolledBack, again, connection), changed: true }
   },
 
   /** Returns all that the host has registered, as a stream of lines. */
   openExport: async (): Promise<NonNullable<Response['body']>> => {
     const response = await openStream(connection, 'GET', '/export')
-    if (response.status !== 200)
-      throw rejectedError({ ...(await readReply(response)), tokenFrom: connection.tokenFrom })
+    if (response.status !== 200) throw rejectedError(await readReply(response, connection))
     if (response.body === null || response.headers.get('Content-Type') !== EXPORT_TYPE) throw notCallingCard(connection)
     return response.body
   },
 
-  /**
-   * Imports an export into the host, which must be empty, with or without its tokens. `file` is compressed with gzip.
-   */
-  importFile: async (file: ReadableStream, withTokens: boolean): Promise<ImportResult> => {
+  /** Imports an export, compressed with gzip, into the host, which must be empty, with or without its tokens. */
+  importFile: async (file: ReadableStream, withTokens: boolean) => {
     const headers = { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }
     const path = withTokens ? '/import' : '/import?tokens=false'
     const response = await openStream(connection, 'POST', path, { headers, body: file })
-    return parseResult(ImportResult, { ...(await readReply(response)), tokenFrom: connection.tokenFrom }, connection)
+    return parseResult(api.ImportResult, await readReply(response, connection), connection)
   },
 
   /** The tokens of the host. */
   tokens: {
     /** Returns what the token of this client allows. */
-    self: async (): Promise<OwnToken> =>
-      parseReply(OwnToken, await request(connection, 'GET', '/tokens/self'), connection),
+    self: async () => parseReply(api.OwnToken, await request(connection, 'GET', '/tokens/self'), connection),
 
     /** Issues a token. If the response is lost, a token exists that nobody knows, so no second one is issued. */
-    issue: async (wanted: TokenRequest): Promise<IssuedToken> => {
+    issue: async (wanted: api.TokenRequest) => {
       const reply = await request(connection, 'POST', '/tokens', { body: wanted, isUnrepeatable: true })
-      return parseResult(IssuedToken, reply, connection)
+      return parseResult(api.IssuedToken, reply, connection)
     },
 
     /** Returns all tokens, ordered by id. */
-    list: (): Promise<Token[]> => collect(readPages(connection, '/tokens', TokenPage), page => page.tokens),
+    list: (): Promise<api.Token[]> => collect(readPages(connection, '/tokens', api.TokenPage), page => page.tokens),
 
     /** Revokes a token. */
     revoke: async (id: string): Promise<void> => {
@@ -291,16 +265,16 @@ const createMethods = (connection: Omit<Connection, 'identify'> & { identify: ()
   },
 })
 
-const readSource = async (connection: Connection, id: string): Promise<SourceState | undefined> => {
+const readSource = async (connection: Connection, id: string): Promise<api.SourceState | undefined> => {
   const reply = await request(connection, 'GET', `/agents/${encodeURIComponent(id)}/source`)
-  const parsed = v.safeParse(v.looseObject({ source: SourceState }), reply.body)
+  const parsed = v.safeParse(v.looseObject({ source: api.SourceState }), reply.body)
   return parsed.success ? parsed.output.source : undefined
 }
 
 /** Returns the ids of the tokens that were revoked last. */
 const readRevoked = async (connection: Connection): Promise<unknown[]> => {
   const { body } = await request(connection, 'GET', `/audit?what=token-revoked&limit=${MAX_PAGE_SIZE}`)
-  const page = v.safeParse(AuditPage, body)
+  const page = v.safeParse(api.AuditPage, body)
   return page.success ? page.output.entries.map(({ details }) => isJsonObject(details) && details.token) : []
 }
 
@@ -311,7 +285,6 @@ const conditionOf = (etag: string | undefined): Record<string, string> =>
 /** The host gives up earlier. */
 const CHECK_TIMEOUT_MS = 120_000
 
-/** Yields the pages of a list. */
 const readPages = <Output extends object>(
   connection: Connection,
   path: string,
@@ -355,31 +328,26 @@ const parseReply = <Schema extends v.GenericSchema>(schema: Schema, { body }: Re
   return parsed.output
 }
 
-/**
- * Returns the entity tag of a response without `W/`: a compressing proxy weakens it, and `If-Match` needs a strong one.
- */
+/** Returns the entity tag without `W/`: a compressing proxy weakens it, and `If-Match` needs a strong one. */
 const entityTagOf = ({ headers }: Reply): string | undefined => headers.get('ETag')?.replace(/^W\//, '')
 
 const notCallingCard = ({ url }: Connection): HostError =>
   new HostError(`${url} responds, but it is not a Calling Card host`)
-
-const REJECTIONS: Record<number, Rejection['rejected']> = { 403: 'forbidden', 412: 'conflict' }
 
 const isMissingAgent = ({ body }: Reply): boolean => isJsonObject(body) && body.code === 'agent-not-found'
 
 /** The end of some messages, for clients that send requests themselves. */
 const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
 
-const toRejection = ({ status, body, tokenFrom }: Omit<Reply, 'headers'>): Rejection => {
+const toRejection = ({ status, body, tokenFrom }: Omit<Reply, 'headers'>): api.Rejection => {
   const problem: JsonObject = isJsonObject(body) ? body : {}
-  const errors = v.safeParse(v.array(Note), problem.errors)
+  const errors = v.safeParse(v.array(api.Note), problem.errors)
+  const source = status === 403 && tokenFrom !== undefined ? ` (${tokenFrom}).` : '$&'
   return {
-    rejected: REJECTIONS[status] ?? 'invalid',
+    rejected: status === 403 ? 'forbidden' : status === 412 ? 'conflict' : 'invalid',
     detail:
       typeof problem.detail === 'string'
-        ? problem.detail
-            .replace(ENDPOINT_HINT, '')
-            .replace(/\.?$/, status === 403 && tokenFrom !== undefined ? ` (${tokenFrom}).` : '$&')
+        ? problem.detail.replace(ENDPOINT_HINT, '').replace(/\.?$/, source)
         : `the host responded with ${status}`,
     errors: errors.success ? errors.output : [],
   }

@@ -1,7 +1,7 @@
 import { type CryptoKey, flattenedVerify, importJWK, type JWSHeaderParameters } from 'jose'
 import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/index.ts'
 import { canonicalJson } from '../../src/json/index.ts'
-import type { PublicKey } from './responses.ts'
+import type { PublicKey } from './api-shapes.ts'
 
 /** Imports the key of a host that a signature names. Throws for an unknown key or another type than `typ`. */
 export const importHostKey = async (

@@ -1,7 +1,17 @@
+import {
+  describeFailure,
+  type FetchedJson,
+  type FetchFailure,
+  type FetchOptions,
+  fetchJson,
+  parseUrl,
+  readBytes,
+} from '../../src/http/shared.ts'
 import { isDeeperThan, isJsonObject, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../context.ts'
 import { HostError } from '../failure.ts'
+import { isUnencrypted } from '../hosts/index.ts'
 
 /**
  * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token
@@ -15,11 +25,11 @@ export type Reply = {
   isRepeated?: boolean
 }
 
-/** How requests are sent to a host, and how often they are retried. */
+/** A host, and how requests to it are sent and retried. */
 export type Connection = {
   url: string
   token: string
-  /** Where the token was found, for people. */
+  /** The source of the token, for people. */
   tokenFrom?: string
   retries: number
   fetch: typeof globalThis.fetch
@@ -28,27 +38,25 @@ export type Connection = {
   inform: (message: string) => void
   /** Called before each request with the token. It throws a HostError if the host must not get the token. */
   identify?: () => Promise<unknown>
-  /** Why requests fail at the moment, so that several at once report the same failure only once. */
+  /** The reason of the current failure, so that several requests at once report it only once. */
   outage?: { reason?: string }
   /** Once aborted, nothing is retried. Requests under way are completed. */
   signal?: AbortSignal | undefined
 }
 
-/** The parts of a request that not every request has. */
+/** The parts of a request that not every request has. An `anonymous` one is sent without the token. */
 type RequestDetails = {
   headers?: Record<string, string>
   body?: Json
   /** A body of JSON lines. */
   lines?: readonly Json[]
-  /** Whether the request is sent without the token. */
   anonymous?: boolean
-  /** Whether a reply is a result although its status is one of a failure. */
+  /** Checks whether a reply is a result although its status is one of a failure. */
   isResult?: (reply: Reply) => boolean
-  /** Whether the request must not be made twice: it is retried only after 429, when the host has done nothing. */
+  /** The request must not be made twice: it is retried only after 429, when the host has done nothing. */
   isUnrepeatable?: boolean
-  /** Whether a refused connection is not retried. */
+  /** A refused connection is not retried. */
   failsIfRefused?: boolean
-  /** How long the host may take. */
   timeoutMs?: number
 }
 
@@ -68,17 +76,13 @@ export class TransientError extends HostError {
   }
 }
 
-/** Statuses after which the same request may succeed. */
-const TRANSIENT_STATUSES = [429, 500, 502, 503, 504]
-
 const FIRST_RETRY_DELAY_MS = 250
 const MAX_RETRY_DELAY_MS = 8000
 /** The highest `Retry-After` that is obeyed: the period of the host's rate limits. */
 const MAX_RETRY_AFTER_MS = 60_000
 const REQUEST_TIMEOUT_MS = 30_000
-/** The media type of JSON lines. */
 const NDJSON = 'application/x-ndjson'
-/** More than the longest page of a list. */
+/** The longest page of a list is shorter. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
 /** Sends one request, and retries with exponential back-off while the host is unreachable or busy. */
@@ -138,13 +142,12 @@ export const openStream = async (
   { headers = {}, body }: { headers?: Record<string, string>; body?: ReadableStream } = {},
 ): Promise<Response> => {
   await identify?.()
-  const init = {
+  const response = await fetch(url + path, {
     method,
     headers: { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }), ...headers },
     ...(body && { body, duplex: 'half' as const }),
     redirect: 'manual',
-  } as const
-  const response = await fetch(url + path, init).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
     throw new HostError(connectionFailure(error, url))
   })
@@ -153,9 +156,9 @@ export const openStream = async (
 }
 
 /** Reads the response to such a request, unless it is the stream itself. */
-export const readReply = async (response: Response): Promise<Reply> => {
+export const readReply = async (response: Response, { tokenFrom }: Connection): Promise<Reply> => {
   const { status, headers } = response
-  const reply = { status, headers, ...parseBody(await readText(response)) }
+  const reply = { status, headers, ...parseBody(await readText(response)), tokenFrom }
   rejectFailure(reply, 0)
   return reply
 }
@@ -167,7 +170,7 @@ const connectionFailure = (error: Error, url: string): string =>
 const UNKNOWN_AUTHORITY =
   'its certificate is of no authority that Node.js knows: set NODE_EXTRA_CA_CERTS to a file with that of the authority'
 
-/** Why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail in the same way. */
+/** The reasons why TLS fails and what to do, by the code of Node.js or OpenSSL. Another attempt would fail, too. */
 const TLS_FAILURES: Record<string, string> = {
   CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or check the clock of this machine',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
@@ -195,37 +198,13 @@ const backOffMs = (attempt: number): number =>
   Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
 
 const send = async ({ fetch }: Connection, url: string, init: RequestInit): Promise<Reply> => {
-  const { response, text } = await fetchText(fetch, url, init)
-  const { status, headers } = response
-  return { status, headers, ...(headers.get('Content-Type') === NDJSON ? parseLines(text) : parseBody(text)) }
-}
-
-const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
-
-const ADMIN_TOKEN_MISSING =
-  'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
-
-const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
-
-const rejectFailure = (reply: Reply, now: number): void => {
-  const { status, headers } = reply
-  if (codeOf(reply) === 'admin-token-missing') throw new HostError(ADMIN_TOKEN_MISSING)
-  const kind = status === 429 ? 'limited' : undefined
-  if (isTransient(reply))
-    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
-  if (status >= 300 && status < 400 && status !== 304)
-    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
-}
-
-const fetchText = async (
-  fetch: Connection['fetch'],
-  url: string,
-  init: RequestInit,
-): Promise<{ response: Response; text: string }> => {
   try {
     const response = await fetch(url, init)
-    return { response, text: await readText(response) }
+    const { status, headers } = response
+    const text = await readText(response)
+    if (headers.get('Content-Type') !== NDJSON) return { status, headers, ...parseBody(text) }
+    // Without a line that is not JSON, such as the last one of a response that was cut off.
+    return { status, headers, body: text.split('\n').flatMap(line => Object.values(parseBody(line))) }
   } catch (error) {
     if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
     if (!isNetworkError(error)) throw error
@@ -237,20 +216,30 @@ const fetchText = async (
   }
 }
 
+const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
+
+const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
+  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
+
+const rejectFailure = (reply: Reply, now: number): void => {
+  const { status, headers } = reply
+  if (codeOf(reply) === 'admin-token-missing')
+    throw new HostError(
+      'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: ' +
+        'npx wrangler secret put ADMIN_TOKEN',
+    )
+  const kind = status === 429 ? 'limited' : undefined
+  if (isTransient(reply))
+    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
+  if (status >= 300 && status < 400 && status !== 304)
+    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
+}
+
 /** Reads the body of a response, but not without end: the other side may not be a host. */
-const readText = async ({ body }: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const reader = body?.getReader()
-  for (let next = await reader?.read(); reader && next && !next.done; next = await reader.read()) {
-    bytes += next.value.byteLength
-    if (bytes > MAX_REPLY_BYTES) {
-      await reader.cancel()
-      throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
-    }
-    chunks.push(next.value)
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
+const readText = async (response: Response): Promise<string> => {
+  const read = await readBytes(response, MAX_REPLY_BYTES)
+  if ('bytes' in read) return new TextDecoder().decode(read.bytes)
+  throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
 }
 
 /** Recognizes a failure of the network: a TypeError without a cause is a mistake in the request itself. */
@@ -258,7 +247,7 @@ const isNetworkError = (error: unknown): error is Error =>
   error instanceof Error &&
   (error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error))
 
-/** Whether a request failed because fetch, as browsers do, blocks the port, such as 6000 or 6667. */
+/** Checks whether a request failed because fetch, as browsers do, blocks the port, such as 6000 or 6667. */
 export const isBlockedPort = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
 
@@ -266,7 +255,7 @@ export const isBlockedPort = (error: unknown): boolean =>
 export const blockedPortMessage = (url: string): string =>
   `port ${new URL(url).port} is blocked by fetch and browsers: use another`
 
-/** How deep a response may nest: a manifest in a list of changes, and more. */
+/** A manifest in a list of changes nests deeper than a manifest. */
 const MAX_RESPONSE_DEPTH = 2 * MAX_JSON_DEPTH
 
 const parseBody = (text: string): { body?: Json } => {
@@ -279,17 +268,9 @@ const parseBody = (text: string): { body?: Json } => {
   }
 }
 
-/** Leaves out a line that is not JSON, such as the last one of a response that was cut off. */
-const parseLines = (text: string): { body: Json } => ({
-  body: text.split('\n').flatMap(line => Object.values(parseBody(line))),
-})
-
-/** Whether the same request may succeed later. */
+/** Checks whether the same request may succeed later. It is of no use if an upstream of the host has failed. */
 export const isTransient = (reply: Pick<Reply, 'status' | 'body'>): boolean =>
-  TRANSIENT_STATUSES.includes(reply.status) && !isUpstreamProblem(reply)
-
-/** Whether the host reports a failure of an upstream: sending the request again is of no use. */
-const isUpstreamProblem = (reply: Pick<Reply, 'body'>): boolean => codeOf(reply).startsWith('upstream-')
+  [429, 500, 502, 503, 504].includes(reply.status) && !codeOf(reply).startsWith('upstream-')
 
 const codeOf = ({ body }: Pick<Reply, 'body'>): string =>
   isJsonObject(body) && typeof body.code === 'string' ? body.code : ''
@@ -301,3 +282,45 @@ const parseRetryAfterMs = (headers: Headers, now: number): number => {
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
   return Number.isFinite(wait) ? Math.max(0, wait) : 0
 }
+
+/** No list has as many pages. */
+const MAX_PAGES = 100_000
+
+/**
+ * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a
+ * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page repeats.
+ */
+export async function* paginate<Page extends object>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  const cursors = new Set<string>()
+  for (let cursor: string | undefined; ; ) {
+    const page = await read(cursor)
+    yield page
+    if (!('cursor' in page) || typeof page.cursor !== 'string') return
+    cursor = page.cursor
+    if (cursors.has(cursor)) throw new HostError('the host returns the same page of a list again')
+    if (cursors.add(cursor).size === MAX_PAGES) throw new HostError('the host returns a list without end')
+  }
+}
+
+/** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
+export const fetchDocument = (
+  url: string,
+  options: Omit<FetchOptions, 'accepts' | 'fetch'>,
+  { fetch }: { fetch: typeof globalThis.fetch },
+): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
+
+/** Adds the reason of the system, such as an unknown host name, to errors of the network. */
+const withReason =
+  (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
+  (to, init) =>
+    fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
+      throw error instanceof Error ? new Error(describeNetworkError(error, String(to)), { cause: error }) : error
+    })
+
+const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
+  failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
+
+/** Checks whether nobody on the way to a URL can replace what it responds with. */
+export const isFetchable = (url: string): boolean => parseUrl(url) !== null && !isUnencrypted(url)

@@ -1,2 +1,2 @@
-export * from './deploy.ts'
+export { deploy } from './deployment.ts'
 export { createWrangler, type Wrangler, withLocalBin } from './wrangler.ts'

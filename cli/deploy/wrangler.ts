@@ -1,4 +1,4 @@
-import { type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
+import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,62 +10,46 @@ import type { Environment } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 
-/** How `wrangler deploy` ended, and the addresses that it reported. `needsLogin`: it failed without an account. */
-export type Deployment = { exitCode: number; urls: string[]; needsLogin: boolean }
-
 /** The commands of wrangler that a deployment needs. Their output goes to this terminal. */
-export type Wrangler = {
-  /** Deploys with secrets, which reach wrangler in a file of this user that is deleted afterwards. */
-  deploy: (args: readonly string[], secrets?: Readonly<Record<string, string>>) => Promise<Deployment>
-  /** Returns the names of the Worker's secrets, none without a Worker; undefined if wrangler fails, which shows why. */
-  listSecrets: (args: readonly string[]) => Promise<string[] | undefined>
-  /** Stores a secret, and returns the exit code. */
-  putSecret: (name: string, value: string, args: readonly string[]) => Promise<number>
-  /** Deletes a secret, after wrangler has asked on a terminal, and returns the exit code. */
-  deleteSecret: (name: string, args: readonly string[]) => Promise<number>
-}
+export type Wrangler = ReturnType<typeof createWrangler>
 
 /** Returns the commands of wrangler in a folder. */
-export const createWrangler = (cwd: string, env: Environment): Wrangler => ({
-  deploy: async (args, secrets) => {
+export const createWrangler = (cwd: string, env: Environment) => ({
+  /**
+   * Deploys with secrets, which reach wrangler in a file of this user that is deleted afterwards. Returns the addresses
+   * that wrangler reports. `needsLogin`: it failed without an account.
+   */
+  deploy: async (args: readonly string[], secrets?: Readonly<Record<string, string>>) => {
     const { exitCode, report } = await run(['deploy', ...args], { cwd, env, stdio: 'inherit', secrets })
-    return {
-      exitCode,
-      urls: parseDeployedUrls(report),
-      needsLogin: /CLOUDFLARE_API_TOKEN|\blog(?:ged)? ?in\b|authenticat/i.test(failureOf(report)),
-    }
+    const needsLogin = /CLOUDFLARE_API_TOKEN|\blog(?:ged)? ?in\b|authenticat/i.test(failureOf(report))
+    return { exitCode, urls: parseDeployedUrls(report), needsLogin }
   },
-  listSecrets: async args => {
+  /** Returns the names of the Worker's secrets, none without a Worker; undefined if wrangler fails, which shows why. */
+  listSecrets: async (args: readonly string[]): Promise<string[] | undefined> => {
     const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
     const ended = await run(['secret', 'list', '--format', 'json', ...args], { cwd, env, stdio })
     if (/^Worker ".*" .*not found\./.test(failureOf(ended.report))) return []
     process.stderr.write(ended.stderr)
-    const secrets = v.safeParse(Secrets, parseJson(ended.stdout))
+    const secrets = v.safeParse(v.array(v.looseObject({ name: v.string() })), parseJson(ended.stdout))
     return ended.exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
   },
-  // The value goes through stdin, because ps shows arguments.
-  putSecret: async (name, value, args) => {
+  /** Stores a secret, and returns the exit code. The value goes through stdin, because ps shows arguments. */
+  putSecret: async (name: string, value: string, args: readonly string[]) => {
     const stdio: StdioOptions = ['pipe', 'inherit', 'inherit']
     return (await run(['secret', 'put', name, ...args], { cwd, env, stdio, input: value })).exitCode
   },
-  deleteSecret: async (name, args) =>
+  /** Deletes a secret, after wrangler has asked on a terminal, and returns the exit code. */
+  deleteSecret: async (name: string, args: readonly string[]) =>
     (await run(['secret', 'delete', name, ...args], { cwd, env, stdio: 'inherit' })).exitCode,
 })
 
-const Secrets = v.array(v.looseObject({ name: v.string() }))
-
-/** `input` is what its stdin gets, if that is a pipe. */
-type RunOptions = Pick<SpawnOptions, 'stdio'> & {
-  cwd: string
-  env: Environment
+/** The surroundings of wrangler. `input` is what its stdin gets, if that is a pipe. */
+type RunOptions = { cwd: string; env: Environment; stdio: StdioOptions } & {
   input?: string
   secrets?: Readonly<Record<string, string>> | undefined
 }
 
-/**
- * Runs wrangler to its end. Secrets reach it in a file that is deleted afterwards. `report` is what it writes for
- * programs: a JSON object a line.
- */
+/** Runs wrangler to its end. `report` is what it writes for programs: a JSON object a line. */
 const run = async (
   [command, ...args]: readonly [string, ...string[]],
   { cwd, env, stdio, input = '', secrets }: RunOptions,
@@ -106,18 +90,15 @@ export const withLocalBin = (env: Environment, cwd: string): NodeJS.ProcessEnv =
   return { ...env, PATH: path } as unknown as NodeJS.ProcessEnv
 }
 
-const DeployEntry = v.looseObject({ type: v.literal('deploy'), targets: v.nullish(v.array(v.string()), []) })
-
 /** Returns the URLs of a deployment from wrangler's output file. */
 export const parseDeployedUrls = (output: string): string[] => {
-  const deployment = lastEntry(output, DeployEntry)
-  return deployment?.targets?.map(targetUrl).filter(url => url !== undefined) ?? []
+  const schema = v.looseObject({ type: v.literal('deploy'), targets: v.nullish(v.array(v.string()), []) })
+  return lastEntry(output, schema)?.targets?.flatMap(target => targetUrl(target) ?? []) ?? []
 }
 
-const FailedEntry = v.looseObject({ type: v.literal('command-failed'), message: v.string() })
-
 /** Returns why wrangler failed, from its output file; an empty text if that does not have it. */
-const failureOf = (output: string): string => lastEntry(output, FailedEntry)?.message ?? ''
+const failureOf = (output: string): string =>
+  lastEntry(output, v.looseObject({ type: v.literal('command-failed'), message: v.string() }))?.message ?? ''
 
 const lastEntry = <T>(output: string, schema: v.GenericSchema<unknown, T>): T | undefined =>
   output
@@ -134,9 +115,7 @@ const parseJson = (line: string): unknown => {
   }
 }
 
-/**
- * Parses a target as wrangler prints it: `https://x.workers.dev`, `cards.example.com (custom domain)`, `schedule: …`.
- */
+/** Parses a target of wrangler: `https://x.workers.dev`, `cards.example.com (custom domain)`, `schedule: …`. */
 const targetUrl = (target: string): string | undefined => {
   const [, scheme = 'https://', host] =
     /^(https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d+)?|127\.0\.0\.1:\d+)(?:\/\*?)?(?: \(.*\))?$/i.exec(target) ?? []
@@ -161,7 +140,7 @@ export const parseDeployFlags = (args: readonly string[], env: Environment) => {
   return {
     /** The environment of wrangler.toml; empty: none. */
     environment: options.findLast(({ name }) => name === 'env')?.value ?? env.CLOUDFLARE_ENV ?? '',
-    /** Whether nothing is deployed. */
+    /** Nothing is deployed. */
     isDry: options.some(({ name }) => ['dry-run', 'help', 'version'].includes(name)),
     /** The arguments that name the Worker and the account, for other commands about the same Worker. */
     worker: ofWorker.flatMap(({ name, value }) => [`--${name}`, value ?? '']),

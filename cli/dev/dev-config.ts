@@ -4,20 +4,22 @@ import { parseArgs } from 'node:util'
 import { keySecrets } from '../../src/variables.ts'
 import { type Environment, readEnvFile } from '../context.ts'
 import { replaceFile } from '../manifests/index.ts'
-import { EXAMPLE_WORKERS } from './samples.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */
 export const LOCAL_SECRETS_FILE = '.dev.vars'
 
-/** The default folder for what is registered. */
-const DEFAULT_STATE = join('.wrangler', 'state')
+/** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
+export const EXAMPLE_WORKERS = [
+  { binding: 'ECHO', service: 'calling-card-example-echo', config: 'examples/echo-agent/wrangler.toml' },
+  { binding: 'TOOLS', service: 'calling-card-example-mcp', config: 'examples/mcp-server/wrangler.toml' },
+] as const
 
 /** Returns the folder for what is registered; undefined if the arguments of `npm start` are wrong. */
 export const parseStateFolder = (args: string[], cwd: string): string | undefined => {
   const { values, positionals } = parseArgs({ args, strict: false, options: { state: { type: 'string' } } })
-  const { state = DEFAULT_STATE, ...unknown } = values
-  const isKnown = Object.keys(unknown).length === 0 && positionals.length === 0
-  return isKnown && typeof state === 'string' && state !== '' ? resolve(cwd, state) : undefined
+  const { state = join('.wrangler', 'state'), ...unknown } = values
+  if (Object.keys(unknown).length > 0 || positionals.length > 0) return undefined
+  return typeof state === 'string' && state !== '' ? resolve(cwd, state) : undefined
 }
 
 /** The secrets that each start has. Those of production in `.dev.vars` must not sign cards of this machine. */
@@ -41,18 +43,13 @@ export const writeDevConfig = (cwd: string, file: string): string[] => {
   // An owner who has deployed an example has bound it.
   const unbound = examples.filter(({ binding }) => !new RegExp(`\\bbinding\\s*=\\s*["']${binding}["']`).test(text))
   // wrangler gives variables the values of `.dev.vars` by itself, and rejects a secret with the name of one.
-  const variables =
-    text
-      .split(/^\[vars\]/m)[1]
-      ?.split(/^\[/m)[0]
-      ?.match(/^\w+/gm) ?? []
-  const unlisted: string[] = [...keySecrets, ...variables]
+  const [, vars = ''] = text.split(/^\[vars\]/m)
+  const unlisted: string[] = [...keySecrets, ...(vars.split(/^\[/m, 1)[0]?.match(/^\w+/gm) ?? [])]
   const own = Object.keys(readEnvFile(cwd, LOCAL_SECRETS_FILE)).filter(name => !unlisted.includes(name))
-  const names = [...new Set([...START_SECRETS, ...own])]
-  const table = `[secrets]\nrequired = ${JSON.stringify(names)}\n`
-  replaceFile(file, [text, ...unbound.map(toServiceBinding), table].join('\n'), cwd)
+  const table = `[secrets]\nrequired = ${JSON.stringify([...new Set([...START_SECRETS, ...own])])}\n`
+  const bindings = unbound.map(
+    ({ binding, service }) => `[[services]]\nbinding = "${binding}"\nservice = "${service}"\n`,
+  )
+  replaceFile(file, [text, ...bindings, table].join('\n'), cwd)
   return [file, ...examples.map(({ config }) => config)]
 }
-
-const toServiceBinding = ({ binding, service }: (typeof EXAMPLE_WORKERS)[number]): string =>
-  `[[services]]\nbinding = "${binding}"\nservice = "${service}"\n`

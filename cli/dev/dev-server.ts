@@ -8,23 +8,18 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { omit } from '../../src/json/index.ts'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
-import { poll } from '../clock.ts'
-import { type Context, readEnvFile } from '../context.ts'
+import { type Context, poll, readEnvFile } from '../context.ts'
 import { withLocalBin } from '../deploy/index.ts'
+import { isSystemError } from '../failure.ts'
 import { LOCAL_SECRETS_FILE, type StartSecrets } from './dev-config.ts'
 import type { SupervisorMessage } from './supervisor.ts'
 
-/** How long the runtime may take until it responds. */
+/** The time that the runtime may take until it responds, at first and again after it has ended. */
 const START_TIMEOUT_MS = 60_000
-
-/** How long the runtime may take until it responds again, after it has ended. */
 const RESTART_TIMEOUT_MS = 2000
 
-/** How long processes may take to end by themselves. */
+/** The time that processes may take to end by themselves. */
 const STOP_TIMEOUT_MS = 5000
-
-/** How often the parent process is checked. */
-const PARENT_INTERVAL_MS = 500
 
 /** Variables that the Worker gets from the environment. */
 const WORKER_VARIABLES = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL', 'WEBHOOK_URL']
@@ -41,14 +36,13 @@ export const checkPort = async (url: string, port: string, fetch: Context['fetch
 }
 
 const isPortFree = async (port: number): Promise<boolean> => {
-  const server = createServer()
-  server.listen(port, '127.0.0.1')
+  const server = createServer().listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
     return true
   } catch (error) {
     // In use, or reserved for other users.
-    if (error instanceof Error && 'syscall' in error) return false
+    if (isSystemError(error)) return false
     throw error
   } finally {
     server.close()
@@ -81,10 +75,7 @@ export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: 
     ),
   })
 
-/**
- * Runs `wrangler dev`. All flags apply to the first configuration, the host. `files` are deleted if this process is
- * killed.
- */
+/** Runs `wrangler dev`. All flags apply to the first configuration, the host. A killed process leaves no `files`. */
 export const runWrangler = (
   server: ChildProcess,
   { state, port, configs, files }: { state: string; port: string; configs: readonly string[]; files: string[] },
@@ -109,10 +100,14 @@ const inspectorAddress = (): string =>
   process.platform === 'darwin' ? '127.0.0.1' : [127, ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
 /** Waits until the server responds. Returns false if it ends first, or takes too long. */
-export const waitUntilResponding = async (url: string, server: ChildProcess, context: Context): Promise<boolean> => {
-  const { fetch, clock } = context
+export const waitUntilResponding = async (
+  url: string,
+  server: ChildProcess,
+  { fetch, clock }: Context,
+  timeoutMs = START_TIMEOUT_MS,
+): Promise<boolean> => {
   const check = async () => hasEnded(server) || (await isResponding(url, fetch))
-  return (await poll(check, { clock, timeoutMs: START_TIMEOUT_MS, pauseMs: 100 })) && !hasEnded(server)
+  return (await poll(check, { clock, timeoutMs, pauseMs: 100 })) && !hasEnded(server)
 }
 
 /**
@@ -120,10 +115,8 @@ export const waitUntilResponding = async (url: string, server: ChildProcess, con
  * not work. An idle connection shows the end of the runtime at once, without requests in its log.
  */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
-  const { fetch, clock } = context
-  const check = async () => hasEnded(server) || (await isResponding(url, fetch))
   do await waitForDisconnection(new URL(url))
-  while (!hasEnded(server) && (await poll(check, { clock, timeoutMs: RESTART_TIMEOUT_MS, pauseMs: 100 })))
+  while (!hasEnded(server) && (await waitUntilResponding(url, server, context, RESTART_TIMEOUT_MS)))
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
@@ -140,10 +133,7 @@ const waitForDisconnection = ({ port, hostname }: URL): Promise<void> =>
 
 const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
   fetch(url, { signal: AbortSignal.timeout(5000) }).then(
-    async response => {
-      await response.body?.cancel()
-      return true
-    },
+    response => response.body?.cancel().then(() => true) ?? true,
     () => false,
   )
 
@@ -165,7 +155,7 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
     process.kill(-pid, signal)
   } catch (error) {
     // The group has ended already; macOS reports EPERM for processes that have ended and were not waited for.
-    if (!(error instanceof Error && 'code' in error && ['ESRCH', 'EPERM'].includes(String(error.code)))) throw error
+    if (!isSystemError(error) || (error.code !== 'ESRCH' && error.code !== 'EPERM')) throw error
   }
 }
 
@@ -180,6 +170,6 @@ export const exitWithParent = (stop: () => void): void => {
     if (process.ppid === parent) return
     clearInterval(timer)
     stop()
-  }, PARENT_INTERVAL_MS)
+  }, 500)
   timer.unref()
 }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 
-/** What is run, and the files that end with it. */
+/** The arguments of wrangler, and the files that end with it. */
 export type SupervisorMessage = { args: string[]; files: string[] }
 
 process.once('message', message => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import pMap from 'p-map'
 import type { JsonObject } from '../../src/json/index.ts'
 import { createClient, type HostClient } from '../client/index.ts'
@@ -5,20 +6,33 @@ import type { Context } from '../context.ts'
 import { curlCall } from '../curl.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { HostSettings } from '../hosts/index.ts'
-import { CARDS_FOLDER, findCardFiles, isFolder } from '../manifests/index.ts'
+import { CARDS_FOLDER, findCardFiles, isFolder, loadManifests } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { type AgentResult, isUncallable, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
-import { ECHO_ID, findSamples, isSampleOf, TOOL_BOX_ID, WEATHER_ID, withoutOwnIds } from './samples.ts'
 
-/** How a shell gets the admin token, and the folder that keeps what is registered. */
-type WelcomeTexts = { shellToken: string; state: string }
+/** The folder of the sample cards, which only `npm start` registers. */
+const SAMPLES_FOLDER = 'examples/cards'
+
+/** The id of the sample with an A2A agent behind it. */
+export const ECHO_ID = 'echo'
+
+/** The id of the sample that is an MCP server. */
+export const TOOL_BOX_ID = 'tool-box'
+
+/** The id of a sample with an extended card. The echo agent has none: some clients request it without a token. */
+export const WEATHER_ID = 'weather'
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first.
- * Invalid cards do not affect the others.
+ * Invalid cards do not affect the others. `shellToken` is how a shell gets the admin token; `state` is the folder that
+ * keeps what is registered.
  */
-export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: Context): Promise<void> => {
+export const welcome = async (
+  host: HostSettings,
+  { shellToken, state }: { shellToken: string; state: string },
+  context: Context,
+): Promise<void> => {
   const { terminal, cwd, fetch, clock } = context
   const { url } = host
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
@@ -38,14 +52,17 @@ export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: 
   ])
   terminal.report([
     ...(agents.length > 0 ? formatTable(rows) : ['No agents yet: npx sync-card sends those of cards/.']),
-    ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${texts.shellToken}`]),
+    ...section(`Your token, for commands with $TOKEN and for ${url}/manage:`, [`export TOKEN=${shellToken}`]),
     ...section('Try:', [
       ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
       ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
     ...section(
       'Find agents by words, and in the catalog that directories read:',
-      root === undefined ? [] : findCommands(url, root),
+      // An id is mostly a word of the agent's name.
+      root === undefined
+        ? []
+        : [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`],
     ),
     ...section(
       'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
@@ -59,9 +76,33 @@ export const welcome = async (host: HostSettings, texts: WelcomeTexts, context: 
       'An MCP server as an agent: the card made from it, and a message that calls a tool:',
       isShown(TOOL_BOX_ID) ? toolCommands(url) : [],
     ),
-    `Ctrl-C stops. Registered agents stay in ${texts.state}.`,
+    `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,
   ])
+}
+
+/**
+ * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of
+ * an empty host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.
+ */
+export const findSamples = (cwd = process.cwd()): string[] => {
+  if (!isFolder(SAMPLES_FOLDER, cwd)) return []
+  const isOther = (file: string) => Number(!isSampleOf(ECHO_ID, file))
+  return findCardFiles([SAMPLES_FOLDER], cwd).sort((one, other) => isOther(one) - isOther(other))
+}
+
+/** Checks whether a file is the sample with an id. */
+const isSampleOf = (id: string, file: string): boolean => basename(file).startsWith(`${id}.`)
+
+/** Returns the samples whose ids none of the owner's files has. A file with several agents is one sample. */
+const withoutOwnIds = (samples: readonly string[], own: readonly string[], cwd: string): string[] => {
+  // Ids do not depend on the host.
+  const idsOf = (files: readonly string[]) => {
+    const { drafts, invalid } = loadManifests(files, 'http://localhost', cwd)
+    return [...drafts, ...invalid].flatMap(({ id }) => id ?? [])
+  }
+  const taken = new Set(idsOf(own))
+  return samples.filter(sample => !idsOf([sample]).some(id => taken.has(id)))
 }
 
 /** Sends files, and reports only what needs attention. With `force`, they replace agents of other sets. */
@@ -82,21 +123,8 @@ const needsAttention = (result: AgentResult): boolean =>
   isUncallable(result) ||
   (result.unexposed === true && result.action !== 'unchanged')
 
-/**
- * What an anonymous client gets of an agent: its card and calls, no calls through this host (`gated`), or no card
- * either. `pending`: the card has not been fetched yet.
- */
-type Visibility = 'public' | 'gated' | 'internal' | 'pending'
-
-/** The agents of a host. `root` is the agent of its root card, else the first public one. */
-type AgentList = {
-  agents: { id: string; name: string; visibility: Visibility }[]
-  root?: string
-  hasRootCard: boolean
-}
-
-/** Lists all agents of a host, and whether each has a public card. */
-const listAgents = async (client: HostClient, url: string): Promise<AgentList> => {
+/** Lists all agents of a host. `root` is the agent of its root card, else the first public one. */
+const listAgents = async (client: HostClient, url: string) => {
   const served = await pMap(
     await client.listAgents(),
     async ({ id, name = id }) => ({ id, name, ...(await client.getLiveCard(id)) }),
@@ -109,18 +137,19 @@ const listAgents = async (client: HostClient, url: string): Promise<AgentList> =
     agents: served.map(({ id, name, card, isPending }) => ({
       id,
       name,
-      visibility: card ? (isGated(card, url) ? 'gated' : 'public') : isPending ? 'pending' : 'internal',
+      visibility: card ? visibilityOf(card, url) : isPending ? ('pending' as const) : ('internal' as const),
     })),
-    ...(root !== undefined && { root }),
+    root,
     hasRootCard: rootEtag !== undefined,
   }
 }
 
-/** Whether a card is of calls through this host that need a token. */
-const isGated = ({ url, security }: JsonObject, hostUrl: string): boolean =>
-  String(url).startsWith(`${hostUrl}/`) && Array.isArray(security) && security.length > 0
+/** Returns `gated` if a card is of calls through this host that need a token. */
+const visibilityOf = ({ url, security }: JsonObject, hostUrl: string): 'gated' | 'public' =>
+  String(url).startsWith(`${hostUrl}/`) && Array.isArray(security) && security.length > 0 ? 'gated' : 'public'
 
-const VISIBILITY_TEXT: Record<Visibility, string> = {
+/** Describes what an anonymous client does not get: calls through this host, or even the card. */
+const VISIBILITY_TEXT = {
   public: '',
   gated: 'calls need $TOKEN',
   internal: 'internal: needs $TOKEN',
@@ -136,12 +165,6 @@ const cardCommands = (url: string, id: string): string[] => [
   `curl -H 'A2A-Version: 1.0' ${url}/agents/${id}/.well-known/agent-card.json`,
   `npx sync-card verify ${url}/agents/${id}/`,
   `npx sync-card check ${id} --url ${url}`,
-]
-
-/** Returns shell commands that find an agent. An id is mostly a word of the agent's name. */
-const findCommands = (url: string, id: string): string[] => [
-  `curl '${url}/agents?q=${id}&facets=tag'`,
-  `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
 /** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */

@@ -1,4 +1,3 @@
-export { TEMPLATE_NAMES } from './profiles.ts'
+export { isLoopback, isUnencrypted, localUrl, parseHostUrl, TEMPLATE_NAMES } from './profiles.ts'
 export { findHost, type HostNameFlags, type HostSettings, type ResolvedHost, resolveHost } from './resolve.ts'
-export { claimFile, readStarted, startedFile } from './started.ts'
-export { isLoopback, isUnencrypted, localUrl, parseHostUrl, warnUnencrypted } from './urls.ts'
+export { claimFile, startedFile } from './started.ts'

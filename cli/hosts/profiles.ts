@@ -1,30 +1,26 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { agentIdPattern, record, strictObject, validate } from '../../src/card/model/index.ts'
-import { type Context, PROFILES_FILE, readEnvFile } from '../context.ts'
+import { agentIdPattern, type CardError, record, strictObject, validate } from '../../src/card/model/index.ts'
+import { parseUrl } from '../../src/http/shared.ts'
+import { type Context, type Environment, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
-import { LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
-import { isHostUrl, localUrl, parseHostUrl } from './urls.ts'
+import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
 /** A host that has a name. */
 export type Profile = {
   name: string
   url: string
-  /** Where the host is named, for people. */
+  /** The place where the host is named, for people. */
   source: string
   set?: string
-  /** Whether no file names it. */
+  /** No file names it. */
   isBuiltIn?: true
 }
 
-/** The hosts of `sync-card.yaml`. */
-export type Profiles = {
-  hosts: Profile[]
-  /** The name of the host for commands that name none. */
-  defaultName?: string
-}
+/** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */
+type Profiles = { hosts: Profile[]; defaultName?: string }
 
 /** The profile of the host that `npm start` runs. A file may give the name another meaning. */
 const LOCAL_PROFILE = 'local'
@@ -35,16 +31,22 @@ export const TEMPLATE_NAMES: readonly string[] = ['example', 'sample', 'template
 /** The names of hosts, which are also parts of file names. */
 const profileName = /^[A-Za-z0-9][\w-]{0,62}$/
 
-const nameMessage = 'is not the name of a host: use letters, digits, hyphens and underscores'
+/** Checks whether a URL has no character that means anything to a shell: messages show commands with it. */
+const isHostUrl = (text: string): boolean => /^https?:[\w.~%:/[\]-]+$/.test(parseUrl(text)?.href ?? '')
 
 const Host = strictObject({
   url: v.pipe(v.string(), v.check(isHostUrl, 'must be the URL of a host, such as https://cards.example.com')),
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
 })
 
+const ProfileName = v.pipe(
+  v.string(),
+  v.regex(profileName, 'is not the name of a host: use letters, digits, hyphens and underscores'),
+)
+
 const ProfilesFile = strictObject({
   default: v.optional(v.string()),
-  hosts: v.optional(record(Host, undefined, v.pipe(v.string(), v.regex(profileName, nameMessage))), {}),
+  hosts: v.optional(record(Host, undefined, ProfileName), {}),
 })
 
 /** Reads `sync-card.yaml`. Throws with the place of each error. */
@@ -55,18 +57,15 @@ export const readProfiles = (folder: string): Profiles => {
     : readFile(PROFILES_FILE, folder)
   if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} cannot be read: ${parsed.reason}.`)
   if ('problems' in parsed) throw profilesError(parsed.problems)
+  const invalid = (errors: readonly CardError[]): UsageError =>
+    profilesError(errors.map(error => ({ ...error, ...(parsed.locate(error.pointer) ?? { line: 1, column: 1 }) })))
   const result = validate(ProfilesFile, parsed.value ?? {})
-  if ('errors' in result)
-    throw profilesError(
-      result.errors.map(({ pointer, message }) => ({ pointer, message, ...(parsed.locate(pointer) ?? FILE_START) })),
-    )
+  if ('errors' in result) throw invalid(result.errors)
   const { default: defaultName, hosts } = result.output
   const isHost = (name: string): boolean => Object.hasOwn(hosts, name) || envProfile(name, folder) !== undefined
   if (defaultName !== undefined && !isHost(defaultName)) {
-    const message =
-      `names no host: "${defaultName}" is neither under hosts, ` +
-      `nor is there a .env.${defaultName} with a SYNC_CARD_URL`
-    throw profilesError([{ pointer: '/default', message, ...(parsed.locate('/default') ?? FILE_START) }])
+    const place = `neither under hosts, nor is there a .env.${defaultName} with a SYNC_CARD_URL`
+    throw invalid([{ pointer: '/default', message: `names no host: "${defaultName}" is ${place}` }])
   }
   return {
     hosts: Object.entries(hosts).map(([name, { url, set }]) => ({
@@ -79,11 +78,7 @@ export const readProfiles = (folder: string): Profiles => {
   }
 }
 
-const FILE_START = { line: 1, column: 1 }
-
-type Problem = { line: number; column: number; pointer: string; message: string }
-
-const profilesError = (problems: readonly Problem[]): UsageError =>
+const profilesError = (problems: readonly Omit<Diagnostic, 'file'>[]): UsageError =>
   new UsageError(
     ...problems.map(({ line, column, pointer, message }) => {
       // This file is usually committed, so a token must not be in it.
@@ -103,10 +98,7 @@ export const findProfile = (
   const profile = hosts.find(host => host.name === name) ?? envProfile(name, configFolder)
   if (profile) return profile
   if (name === LOCAL_PROFILE)
-    return {
-      ...{ name, url: parseHostUrl(localUrl(env), 'PORT'), isBuiltIn: true },
-      source: 'the host that `npm start` runs',
-    }
+    return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs', isBuiltIn: true }
   const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; ` +
@@ -127,3 +119,26 @@ const envProfileNames = (folder: string): string[] =>
     .filter(file => file.startsWith('.env.'))
     .map(file => file.slice('.env.'.length))
     .filter(name => envProfile(name, folder) !== undefined)
+
+/** Returns where `npm start` listens. */
+export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
+
+/** Checks whether what is sent to a URL travels unencrypted to another machine. */
+export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
+
+/**
+ * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query, a fragment or what a
+ * shell interprets; `source` is where it is written.
+ */
+export const parseHostUrl = (text: string, source?: string): string => {
+  if (!isHostUrl(text)) {
+    const shown = `"${text.replace(/\/\/[^/@]*@/, '//…@')}"`
+    const subject = source === undefined ? shown : `${source}: ${shown}`
+    throw new UsageError(`${subject} is not the URL of a host. Use one such as https://cards.example.com`)
+  }
+  return new URL(text).href.replace(/(?<!\/)\/+$/, '')
+}
+
+/** Checks whether a URL is of this machine. */
+export const isLoopback = (url: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { MissingTokenError, UsageError } from '../exit-codes.ts'
-import { findProfile, type Profile, readProfiles } from './profiles.ts'
+import { findProfile, isLoopback, localUrl, type Profile, parseHostUrl, readProfiles } from './profiles.ts'
 import { readStarted, startedFile } from './started.ts'
-import { isLoopback, localUrl, parseHostUrl } from './urls.ts'
 
 /** The host that a command talks to. `url` has no trailing slash. */
 export type HostSettings = {
@@ -13,7 +12,7 @@ export type HostSettings = {
   set?: string
   /** The name of the host's profile. */
   name?: string
-  /** Where the token was found, for people. */
+  /** The source of the token, for people. */
   tokenFrom?: string
 }
 
@@ -80,29 +79,28 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
   if (url !== undefined) return { ...fromUrl(url, '--url'), chosenBy: 'url' }
   if (processEnv.SYNC_CARD_URL !== undefined)
     return { ...fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment'), chosenBy: 'url' }
-  const { hosts, defaultName } = profiles
-  const name = defaultName ?? (hosts.length === 1 ? hosts[0]?.name : undefined)
+  const names = profiles.hosts.map(profile => profile.name)
+  const name = profiles.defaultName ?? (names.length === 1 ? names[0] : undefined)
   if (name !== undefined) return fromName(name)
-  if (hosts.length > 1) {
-    const names = hosts.map(profile => profile.name)
+  if (names.length > 1)
     throw new UsageError(
       `${PROFILES_FILE} has ${names.length} hosts and no default: choose one of ${names.join(', ')} with --host, ` +
         `or write default: ${names[0]} into the file.`,
     )
-  }
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
-  const local = parseHostUrl(localUrl(env), 'PORT')
-  return { url: local, urlFrom: 'the default, where `npm start` listens', chosenBy: 'default' }
+  return {
+    url: parseHostUrl(localUrl(env), 'PORT'),
+    urlFrom: 'the default, where `npm start` listens',
+    chosenBy: 'default',
+  }
 }
 
 /** A token, where it was found, and the URL that it belongs to, if any. */
 type FoundToken = { token: string; variable: string; source: string; belongsTo?: string }
 
-const chooseToken = (
-  flags: HostNameFlags,
-  target: Target,
-  surroundings: Surroundings,
-): { token: string; tokenFrom: string } => {
+type ChosenToken = Pick<ResolvedHost, 'token' | 'tokenFrom'>
+
+const chooseToken = (flags: HostNameFlags, target: Target, surroundings: Surroundings): ChosenToken => {
   const { url } = target
   if (flags.token === '')
     throw new UsageError('--token is empty: set the variable that it is taken from, or leave it out.')
@@ -120,10 +118,7 @@ const chooseToken = (
 }
 
 /** Returns the token of the host that `npm start` runs at a URL in this clone, if one does. */
-const readStartedToken = (
-  url: string,
-  { configFolder }: Surroundings,
-): { token: string; tokenFrom: string } | undefined => {
+const readStartedToken = (url: string, { configFolder }: Surroundings): ChosenToken | undefined => {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'http:' || !['127.0.0.1', 'localhost'].includes(hostname)) return undefined
   const file = startedFile(port || '80')
@@ -134,8 +129,6 @@ const readStartedToken = (
 
 const ENVIRONMENT = 'the environment'
 
-const USUAL_VARIABLES = ['SYNC_CARD_TOKEN', 'ADMIN_TOKEN']
-
 /** Returns the variable of the environment whose token is for the host of this name. */
 const tokenVariableOf = ({ name }: Profile): string => `SYNC_CARD_TOKEN_${name.toUpperCase().replaceAll('-', '_')}`
 
@@ -144,25 +137,23 @@ const findTokens = (target: Target, { configFolder, processEnv }: Surroundings):
   const { url, profile, chosenBy } = target
   const variable = profile && tokenVariableOf(profile)
   const token = variable && processEnv[variable]
-  const named: FoundToken[] = token
-    ? [{ token, variable, source: ENVIRONMENT, ...(chosenBy && { belongsTo: url }) }]
-    : []
+  const named = token ? [{ token, variable, source: ENVIRONMENT, ...(chosenBy && { belongsTo: url }) }] : []
   // A token that has been in a shell or a file for long must not reach whatever host is named today.
   const unbound = chosenBy === 'default' || (chosenBy === 'url' && isLoopback(url)) ? url : undefined
-  const files = [...(profile ? [`.env.${profile.name}`] : []), '.env']
-  const sources: { source: string; values: Environment; unbound: string | undefined }[] = [
-    { source: ENVIRONMENT, values: processEnv, unbound: chosenBy === 'url' ? url : unbound },
-    ...files.map(source => ({ source, values: readEnvFile(configFolder, source), unbound })),
-  ]
-  const usual = sources.flatMap(({ source, values, unbound: other }) => {
+  const usualTokens = (source: string, values: Environment, other = unbound): FoundToken[] => {
     const { SYNC_CARD_URL: bound } = values
     const belongsTo = bound === undefined ? other : parseHostUrl(bound, `SYNC_CARD_URL in ${source}`)
-    return USUAL_VARIABLES.flatMap(variable => {
+    return ['SYNC_CARD_TOKEN', 'ADMIN_TOKEN'].flatMap(variable => {
       const token = values[variable]
       return token === undefined ? [] : [{ token, variable, source, ...(belongsTo !== undefined && { belongsTo }) }]
     })
-  })
-  return [...named, ...usual]
+  }
+  const files = [...(profile ? [`.env.${profile.name}`] : []), '.env']
+  return [
+    ...named,
+    ...usualTokens(ENVIRONMENT, processEnv, chosenBy === 'url' ? url : unbound),
+    ...files.flatMap(file => usualTokens(file, readEnvFile(configFolder, file))),
+  ]
 }
 
 const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target: Target): string => {

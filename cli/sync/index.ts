@@ -1,4 +1,4 @@
-export { type PullResult, pullCards } from './pull.ts'
+export { type PullResult, pullCards } from './pull-cards.ts'
 export {
   type Action,
   type AgentResult,
@@ -12,7 +12,7 @@ export {
   type SyncResult,
   styleOf,
 } from './result.ts'
-export type { SyncOptions } from './run.ts'
 export { createFilter, selectFiles } from './selection.ts'
-export { NON_INTERACTIVE, syncCards } from './sync.ts'
+export { NON_INTERACTIVE, syncCards } from './sync-cards.ts'
+export type { SyncOptions } from './sync-run.ts'
 export { ChangeTracker, watchCards } from './watch.ts'

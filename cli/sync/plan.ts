@@ -6,7 +6,7 @@ import { type Draft, normalizeManifest } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import type { AgentResult } from './result.ts'
 
-/** What to do about a file. `before` and `etag` are of the manifest that the host has now. */
+/** A file, and what is to be done about it. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {
   draft: Draft
   todo: 'create' | 'update' | 'nothing'
@@ -28,10 +28,7 @@ export const planStep = (draft: Draft, registered: RegisteredAgent | undefined):
  * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An
  * agent without a set belongs to nobody yet.
  */
-export const describeOtherOwner = (
-  { manifest }: Draft,
-  registered: RegisteredAgent | undefined,
-): string | undefined => {
+export const describeOtherOwner = ({ manifest }: Draft, registered: RegisteredAgent | undefined) => {
   const owner = registered && toComparable(registered.manifest).set
   if (owner === undefined || owner === manifest.set) return undefined
   const own = manifest.set === undefined ? 'this file names no set' : `this file is of the set ${String(manifest.set)}`
@@ -43,26 +40,22 @@ export const toComparable = (manifest: JsonObject): JsonObject =>
   omit(normalizeManifest(manifest, false).manifest, 'id')
 
 /**
- * Returns what an update would change for clients, and whether the host would refuse it for its version. That is known
- * only where both manifests have the whole card: the host fetches remote ones.
+ * Returns what a push of a step would do, what it would change for clients, and whether the host would refuse it for
+ * its version. The last two are known only where both manifests have the whole card: the host fetches remote ones.
  */
-export const foreseeUpdate = (
-  { draft, todo, before }: Step,
-  origin: string,
-): Partial<Pick<AgentResult, 'action' | 'detail'>> => {
+export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick<AgentResult, 'action' | 'detail'> => {
   const { id, compiled } = draft
-  if (todo !== 'update' || !before || !compiled) return {}
-  const registered = compile({ ...before, id }, { id, requestOrigin: origin })
-  if (!('compiled' in registered)) return {}
+  if (todo !== 'update') return { action: todo === 'create' ? 'to create' : 'unchanged' }
+  const registered = before && compile({ ...before, id }, { id, requestOrigin: origin })
+  if (!compiled || !registered || !('compiled' in registered)) return { action: 'to update' }
   const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))
   const [first, ...others] = changes
-  if (!first || changeClass === 'cosmetic') return {}
+  if (!first || changeClass === 'cosmetic') return { action: 'to update' }
   const { compatibility } = compiled.manifest
   const finding = findVersionFinding(changeClass, registered.compiled.card.version, compiled.card.version)
-  const isRefused = finding && compatibility === 'enforce'
   const rest = others.length === 0 ? '' : `, and ${formatCount(others.length, 'other change')}`
   return {
-    ...(isRefused && { action: 'refused' }),
+    action: finding && compatibility === 'enforce' ? 'refused' : 'to update',
     detail:
       finding && compatibility !== 'off'
         ? `the version ${finding.message}: ${first.message}`

@@ -6,23 +6,20 @@ import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderD
 import { formatCount } from '../terminal.ts'
 import { REJECTED_ACTIONS } from './push.ts'
 import type { AgentResult } from './result.ts'
-import { forEach, type Run } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
+import { forEach, type Run } from './sync-run.ts'
 
-/** How many agents are deleted at once without `--yes`. */
+/** The most agents that are deleted at once without `--yes`. */
 const MAX_UNCONFIRMED_DELETIONS = 10
 
-/** What `--prune` has found: the agents of the set that no file describes, and those of them that stay. */
-export type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
+/** The agents of the set that no file describes, and those of them that stay. */
+type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
 
 /** An agent on the host that no file describes. It is not deleted if its entity tag changes in the meantime. */
 type Orphan = { id: string; etag: string }
 
 /** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
-export type PrunedFolders = LoadedManifests & {
-  folders: readonly string[]
-  profileSet: string | undefined
-}
+type PrunedFolders = LoadedManifests & { folders: readonly string[]; profileSet: string | undefined }
 
 /**
  * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid or was not read,
@@ -34,12 +31,9 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const { client, options, context, breaker } = run
   const note = options.onNote ?? context.terminal.info
   const selected = createFilter(options.only)
-  if (invalid.length > 0) {
-    note('Nothing is pruned while a file is invalid.')
-    return undefined
-  }
-  if (skipped.some(isUnread)) {
-    note('Nothing is pruned while a file cannot be read.')
+  const obstacle = invalid.length > 0 ? 'is invalid' : skipped.some(isUnread) && 'cannot be read'
+  if (obstacle) {
+    note(`Nothing is pruned while a file ${obstacle}.`)
     return undefined
   }
   const set = setOf(pruned, context)
@@ -51,38 +45,40 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
   const described = new Set(drafts.map(({ id }) => id))
   rejectUnmatchedGlobs(options.only, [...described, ...registered.map(({ id }) => id)])
-  const orphans = registered.filter(({ id }) => !described.has(id) && selected(id))
-  const found = orphans.flatMap(({ id, etag }) => (etag === undefined ? [] : [{ id, etag }]))
+  const found: Orphan[] = []
+  const kept: AgentResult[] = []
   // The list has no entity tag of what the token cannot write.
-  const kept = orphans
-    .filter(({ etag }) => etag === undefined)
-    .map(({ id }): AgentResult => ({ id, action: 'kept', detail: 'the token cannot write it' }))
+  for (const { id, etag } of registered.filter(({ id }) => !described.has(id) && selected(id)))
+    if (etag === undefined) kept.push({ id, action: 'kept', detail: 'the token cannot write it' })
+    else found.push({ id, etag })
   if (kept.length > 0)
     note(
       `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: ` +
         `the token cannot write ${kept.length === 1 ? 'it' : 'them'}.`,
     )
-  if (options.confirm && !options.dryRun) rejectTooMany(set, found)
+  if (options.confirm && !options.dryRun && found.length > MAX_UNCONFIRMED_DELETIONS)
+    throw new UsageError(
+      `--prune would delete ${found.length} agents of the set ${set}; more than ${MAX_UNCONFIRMED_DELETIONS} need ` +
+        '--yes. Nothing was changed. --prune --dry-run lists them.',
+    )
   return { set, found, kept }
 }
 
 /** Deletes orphans if the owner agrees, or reports what would be deleted. */
 export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
-  const withAction = (action: 'to delete' | 'kept' | 'not deleted') => [
-    ...kept,
-    ...found.map(({ id }): AgentResult => ({ id, action })),
-  ]
-  if (options.dryRun) return withAction('to delete')
-  const isConfirmed = await confirm(run, set, found)
-  if (!isConfirmed) return withAction(breaker.isInterrupted ? 'not deleted' : 'kept')
+  const isConfirmed = options.dryRun || (await confirm(run, set, found))
+  if (options.dryRun || !isConfirmed) {
+    const action = options.dryRun ? 'to delete' : breaker.isInterrupted ? 'not deleted' : 'kept'
+    return [...kept, ...found.map(({ id }): AgentResult => ({ id, action }))]
+  }
   const deleted = await forEach(run, 'Deleting', found, async ({ id, etag }): Promise<AgentResult> => {
-    const outcome = await breaker.call(async () => ({ rejection: await client.deleteAgent(id, etag) }))
-    if (outcome === undefined) return { id, action: 'not deleted' }
-    const { rejection } = outcome
-    return rejection
-      ? { id, action: REJECTED_ACTIONS[rejection.rejected], detail: rejection.detail }
-      : { id, action: 'deleted' }
+    const deletion = async (): Promise<AgentResult> => {
+      const rejection = await client.deleteAgent(id, etag)
+      if (rejection === undefined) return { id, action: 'deleted' }
+      return { id, action: REJECTED_ACTIONS[rejection.rejected], detail: rejection.detail }
+    }
+    return (await breaker.call(deletion)) ?? { id, action: 'not deleted' }
   })
   return [...kept, ...deleted]
 }
@@ -107,9 +103,8 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
  */
 const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
   // Without cards, a folder may be mistyped, unless its own defaults name the set.
-  const hasSet = (folder: string): boolean =>
-    (profileSet !== undefined && drafts.length > 0) || readSet(folder, context) !== undefined
-  const unnamed = folders.find(folder => !hasSet(folder))
+  const mustName = profileSet === undefined || drafts.length === 0
+  const unnamed = folders.find(folder => mustName && readSet(folder, context) === undefined)
   if (unnamed !== undefined)
     throw new UsageError(
       `--prune deletes only agents of the set of a folder, but ${unnamed} has none. ` +
@@ -121,7 +116,9 @@ const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context)
   ])
   const [set] = sets
   if (typeof set !== 'string' || sets.size > 1)
-    throw new UsageError(`--prune takes the files of one set; these are of ${[...sets].map(describeSet).join(', ')}.`)
+    throw new UsageError(
+      `--prune takes the files of one set; these are of ${[...sets].map(each => each ?? 'none').join(', ')}.`,
+    )
   const part = folders.find(folder => isPartOfSet(folder, profileSet, context))
   if (part !== undefined)
     throw new UsageError(
@@ -136,8 +133,6 @@ const readSet = (folder: string, { cwd }: Context): string | undefined => {
   return typeof set === 'string' ? set : undefined
 }
 
-const describeSet = (set: unknown): string => (set === undefined ? 'none' : String(set))
-
 /** Checks whether other folders may have the set of a folder: it is named above it, or for the whole cards folder. */
 const isPartOfSet = (folder: string, profileSet: string | undefined, context: Context): boolean => {
   const { cwd, configFolder } = context
@@ -147,12 +142,4 @@ const isPartOfSet = (folder: string, profileSet: string | undefined, context: Co
   }
   const parent = foldersAbove({ folder, root: folder, cwd }).at(-2)
   return parent !== undefined && readSet(parent, context) === readSet(folder, context)
-}
-
-const rejectTooMany = (set: string, { length }: readonly Orphan[]): void => {
-  if (length > MAX_UNCONFIRMED_DELETIONS)
-    throw new UsageError(
-      `--prune would delete ${length} agents of the set ${set}; more than ${MAX_UNCONFIRMED_DELETIONS} need --yes. ` +
-        'Nothing was changed. --prune --dry-run lists them.',
-    )
 }

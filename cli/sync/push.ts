@@ -1,10 +1,9 @@
 import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
-import { type Clock, poll } from '../clock.ts'
-import { locateInCard, locateIssues } from '../manifests/index.ts'
+import { type Draft, type LocatedIssue, locateInCard, locateIssues } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
 import { type Action, type AgentResult, callRules } from './result.ts'
 
-/** How often a replacement is attempted while somebody else writes the same agent. */
+/** The most attempts to replace an agent that is changed concurrently. */
 const MAX_ATTEMPTS = 3
 
 /**
@@ -19,11 +18,8 @@ export const push = async (
   first?: PutResult | Rejection,
 ): Promise<AgentResult> => {
   const { draft } = step
-  let etag = step.etag
-  let made = first
+  let result = first ?? (await client.putAgent(draft.id, draft.manifest, step.etag))
   for (let attempt = 1; ; attempt++) {
-    const result = made ?? (await client.putAgent(draft.id, draft.manifest, etag))
-    made = undefined
     const outcome = describeOutcome(step, result)
     if (outcome) return outcome
     if (attempt === MAX_ATTEMPTS && 'rejected' in result) return describeRejection(step, result)
@@ -38,34 +34,20 @@ export const push = async (
         detail: `somebody else ${current ? 'changed' : 'deleted'} it after it was read`,
         change: { before: step.before ?? {}, after: current ? toComparable(current.manifest) : {} },
       }
-    etag = current?.etag
+    result = await client.putAgent(draft.id, draft.manifest, current?.etag)
   }
 }
 
 /** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
 export const describeOutcome = (step: Step, result: PutResult | Rejection): AgentResult | undefined => {
-  if (!('rejected' in result))
-    return withHostIssues(
-      { ...describeStep(step), action: actionOf(step, result), ...describePut(result) },
-      step,
-      result,
-    )
-  return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
+  if ('rejected' in result) return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
+  const { todo, draft } = step
+  // After an upgrade, a host may make a different card from an unchanged manifest.
+  const action = todo === 'create' ? 'created' : todo === 'update' || result.changed ? 'updated' : 'unchanged'
+  const described = describeStep(step)
+  const issues = [...hostIssues(draft, result), ...(described.issues ?? [])]
+  return { ...described, action, ...describePut(result), ...(issues.length > 0 && { issues }) }
 }
-
-/** Waits until the edge serves the card with this entity tag. Returns false after `seconds` or an abort. */
-export const waitUntilLive = (
-  client: HostClient,
-  { id, etag }: { id: string; etag: string },
-  { seconds, clock, signal }: { seconds: number; clock: Clock; signal?: AbortSignal | undefined },
-): Promise<boolean> =>
-  poll(async () => (await client.getLiveCard(id)).etag === etag, {
-    clock,
-    signal,
-    timeoutMs: seconds * 1000,
-    pauseMs: 100,
-    maxPauseMs: 3000,
-  })
 
 /** Returns what is known about the file of a step before it is pushed. */
 export const describeStep = ({ draft, todo, before, source }: Step): Omit<AgentResult, 'action'> => ({
@@ -85,28 +67,15 @@ export const describeRejection = (step: Step, { rejected, detail, errors }: Reje
   ...(errors.length > 0 && { problems: errors.map(step.draft.sourceMap.locateError) }),
 })
 
-/** How each rejection of the host is reported. */
+/** Reports each rejection of the host as this action. */
 export const REJECTED_ACTIONS = {
   conflict: 'changed meanwhile',
   forbidden: 'forbidden',
   invalid: 'refused',
 } as const satisfies Record<Rejection['rejected'], Action>
 
-/** After an upgrade, a host may make a different card from an unchanged manifest. */
-const actionOf = ({ todo }: Step, { changed }: PutResult): Action =>
-  todo === 'create' ? 'created' : todo === 'update' || changed ? 'updated' : 'unchanged'
-
-const describePut = ({
-  seq,
-  etags,
-  urls,
-  root,
-  published,
-  source,
-  class: changeClass,
-  changes,
-  report,
-}: PutResult): Partial<AgentResult> => {
+const describePut = (result: PutResult): Partial<AgentResult> => {
+  const { seq, etags, urls, root, published, source, class: changeClass, changes, report } = result
   const callers = (report?.filled ?? []).find(({ pointer }) => pointer === '/callers')
   const notes = [
     ...(callers ? [`callers ${callers.message}`] : []),
@@ -125,23 +94,19 @@ const describePut = ({
   }
 }
 
-/** Adds what only the host can find: it compares the card with the one before, and knows what it can call. */
-const withHostIssues = (result: AgentResult, { draft }: Step, { report }: PutResult): AgentResult => {
-  const found = (report?.issues ?? []).filter(({ rule }) => rule === 'incompatible-version' || callRules.has(rule))
-  if (found.length === 0) return result
-  const located = found.map(issue => ({
-    issue,
-    at: issue.pointer.startsWith('/upstream/') ? draft.sourceMap.locateError(issue) : locateInCard(draft, issue),
-  }))
-  return { ...result, issues: [...located, ...(result.issues ?? [])] }
-}
+/** Returns what only the host can find: it compares the card with the one before, and knows what it can call. */
+const hostIssues = (draft: Draft, { report }: PutResult): LocatedIssue[] =>
+  (report?.issues ?? [])
+    .filter(({ rule }) => rule === 'incompatible-version' || callRules.has(rule))
+    .map(issue => ({
+      issue,
+      at: issue.pointer.startsWith('/upstream/') ? draft.sourceMap.locateError(issue) : locateInCard(draft, issue),
+    }))
 
-const describeSource = (source: SourceState | undefined): Pick<AgentResult, 'source'> =>
-  source === undefined || source.state === 'fresh' ? {} : { source: sourceMessage(source) }
-
-const sourceMessage = ({ state, failure }: SourceState): string => {
-  if (state === 'pending')
-    return 'its upstream card waits for approval: npx sync-card refresh shows the changes, and why'
-  const served = state === 'stale' ? 'the previous card is served' : 'there is no card to serve yet'
-  return `${served}, and the host keeps retrying. ${failure?.message ?? ''}`.trimEnd()
+const describeSource = (state: SourceState | undefined): Pick<AgentResult, 'source'> => {
+  if (state === undefined || state.state === 'fresh') return {}
+  if (state.state === 'pending')
+    return { source: 'its upstream card waits for approval: npx sync-card refresh shows the changes, and why' }
+  const served = state.state === 'stale' ? 'the previous card is served' : 'there is no card to serve yet'
+  return { source: `${served}, and the host keeps retrying. ${state.failure?.message ?? ''}`.trimEnd() }
 }

@@ -3,7 +3,7 @@ import type { PutResult } from '../client/index.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'
 
-/** How an action is shown, and its exit code. `due`: still to be done, after a dry run. */
+/** The mark, the color and the exit code of an action. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
 
 /** The actions in the order of a summary. */
@@ -30,7 +30,7 @@ const ACTIONS = {
   'not deleted': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
 } as const satisfies Record<string, ActionStyle>
 
-/** What a synchronisation or a pull did with an agent. */
+/** The name of what a synchronization or a pull did with an agent. */
 export type Action = keyof typeof ACTIONS
 
 /** Returns how many results have each action. */
@@ -49,11 +49,11 @@ export type AgentResult = {
   id?: string
   action: Action
   detail?: string
-  /** Whether the agent is internal only because its front matter has no `exposed`. */
+  /** The agent is internal only because its front matter has no `exposed`. */
   unexposed?: true
-  /** What is wrong with the file, found by the host or by this command. */
+  /** The mistakes in the file, found by the host or by this command. */
   problems?: Diagnostic[]
-  /** What the linter found in the file. */
+  /** The findings of the linter in the file. */
   issues?: LocatedIssue[]
   /** The manifests of the host and of the file, if they differ. */
   change?: { before: JsonObject; after: JsonObject }
@@ -63,22 +63,22 @@ export type AgentResult = {
   root?: boolean
   /** False if the edge does not serve it yet; the host keeps retrying. */
   published?: boolean
-  /** Why its upstream card is not up to date. */
+  /** The reason why its upstream card is not up to date. */
   source?: string
-  /** How its registration changed what clients get: `breaking`, `additive` or `cosmetic`; absent for a new agent. */
+  /** The class of the change for clients: `breaking`, `additive` or `cosmetic`; absent for a new agent. */
   class?: string
   /** Each of these changes, the most severe first. */
   changes?: PutResult['changes']
-  /** What was left out of its upstream card. */
+  /** Remarks such as what was left out of its upstream card. */
   notes?: string[]
-  /** Whether the edge serves it. Absent unless the command waited for that. */
+  /** The edge serves it. Absent unless the command waited for that. */
   live?: boolean
 }
 
 /** Returns what identifies a result: its file, else its agent. */
 export const nameOf = ({ file, id }: AgentResult): string => file ?? id ?? ''
 
-/** The result of a synchronisation. `failure` is why the host cannot be used; `interrupted`: the user stopped it. */
+/** The result of a synchronization. `failure` is why the host cannot be used; `interrupted`: the user stopped it. */
 export type SyncResult = {
   url: string
   results: AgentResult[]
@@ -87,23 +87,23 @@ export type SyncResult = {
   interrupted?: true
 }
 
-/** What counts as a failure besides errors: differences (`--check`, `--dry-run`), and findings of the linter. */
+/** The failures besides errors: differences (`--check`, `--dry-run`), and findings of the linter. */
 export type Strictness = { differences?: boolean; lint?: 'error' | 'warning' | undefined }
 
 /** The rules of the host that find what makes every call of an agent fail. */
 export const callRules: ReadonlySet<string> = new Set(['missing-binding', 'blocked-upstream'])
 
-/** Whether the host cannot call the agent yet. */
+/** Checks whether the host cannot call the agent yet. */
 export const isUncallable = ({ issues = [] }: AgentResult): boolean =>
   issues.some(({ issue }) => callRules.has(issue.rule))
 
-/** Whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
+/** Checks whether a result needs a line of its own: an unchanged agent does only if something is wrong with it. */
 export const isNoteworthy = (result: AgentResult): boolean =>
   !['unchanged', 'kept'].includes(result.action) ||
   isUncallable(result) ||
   agentExitCode(result, { lint: 'error' }) > ExitCode.ok
 
-/** Returns the exit code of a synchronisation or a pull. */
+/** Returns the exit code of a synchronization or a pull. */
 export const exitCodeOf = (
   { results, failure, interrupted }: Omit<SyncResult, 'skipped'>,
   strictness: Strictness = {},

@@ -37,9 +37,7 @@ export const rejectUnmatchedGlobs = (globs: readonly string[] = [], ids: readonl
 /** Returns the glob with its beginning replaced by those of the ids, up to a letter longer or shorter. */
 const similarGlobs = (glob: string, ids: readonly string[]): string[] => {
   const [start = '', ...rest] = glob.split('*')
-  const { length } = start
   if (rest.length === 0) return [...ids]
-  return ids.flatMap(id =>
-    [length - 1, length, length + 1].map(end => [id.slice(0, Math.max(0, end)), ...rest].join('*')),
-  )
+  const ends = [start.length - 1, start.length, start.length + 1]
+  return ids.flatMap(id => ends.map(end => [id.slice(0, Math.max(0, end)), ...rest].join('*')))
 }

@@ -14,46 +14,36 @@ export const watchCards = async (
     ignoreInitial: true,
     awaitWriteFinish: { stabilityThreshold: 100, pollInterval: 25 },
   })
-  const changes = new ChangeSignal()
-  watcher.on('all', () => changes.notify())
-  signal.addEventListener('abort', () => changes.notify(), { once: true })
+  let hasChanged = false
+  let wake = (): void => {}
+  const notify = (): void => {
+    hasChanged = true
+    wake()
+  }
+  watcher.on('all', notify)
+  signal.addEventListener('abort', notify, { once: true })
   await new Promise<void>(resolve => watcher.once('ready', () => resolve()))
   try {
     while (!signal.aborted) {
       await work()
-      await changes.wait()
+      if (!hasChanged)
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      hasChanged = false
     }
   } finally {
     await watcher.close()
   }
 }
 
-/** Wakes the waiter. Remembers a notification that arrives while nobody waits. */
-class ChangeSignal {
-  #isPending = false
-  #wake: (() => void) | undefined
-
-  notify(): void {
-    this.#isPending = true
-    this.#wake?.()
-  }
-
-  async wait(): Promise<void> {
-    if (!this.#isPending)
-      await new Promise<void>(resolve => {
-        this.#wake = resolve
-      })
-    this.#isPending = false
-  }
-}
-
 /** Actions after which a file and the host are equal. */
 const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
 
-/** Compares each synchronisation with the previous one. */
+/** Compares each synchronization with the previous one. */
 export class ChangeTracker {
   #last = new Map<string, { action: Action; text: string }>()
-  /** The ids under which the files of the last synchronisation are registered. */
+  /** The ids under which the files of the last synchronization are registered. */
   readonly #registered = new Map<string, string>()
 
   /** Returns the results that differ from the last ones; all of them the first time. */

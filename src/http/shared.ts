@@ -1,3 +1,4 @@
+export { readBytes } from './body.ts'
 export * from './fetch-resource.ts'
 export * from './headers.ts'
 export * from './hosts.ts'

@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
-import { deploy } from '../../cli/deploy/deploy.ts'
+import { deploy } from '../../cli/deploy/deployment.ts'
 import { createWrangler } from '../../cli/deploy/wrangler.ts'
 import { card, matching, readFrom, useFakeHost, Workspace, waitForEnd, waitForText } from './workspace.ts'
 

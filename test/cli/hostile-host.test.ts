@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { paginate } from '../../cli/client/http.ts'
 import { HostError } from '../../cli/client/index.ts'
-import { paginate } from '../../cli/client/pages.ts'
 import { FakeHost, json } from './fake-host.ts'
 import { containing, matching, useFakeHost, Workspace } from './workspace.ts'
 

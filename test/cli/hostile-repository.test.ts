@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeEnvFile } from '../../cli/deploy/deploy.ts'
+import { writeEnvFile } from '../../cli/deploy/deployment.ts'
 import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run } = useFakeHost()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { request } from '../../cli/client/http.ts'
-import { poll, systemClock } from '../../cli/clock.ts'
+import { poll, systemClock } from '../../cli/context.ts'
 import { HostError } from '../../cli/failure.ts'
 
 /** A clock that passes the time at once, and records every pause. */

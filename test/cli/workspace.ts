@@ -6,8 +6,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import type { Clock } from '../../cli/clock.ts'
-import type { Environment, Io } from '../../cli/context.ts'
+import type { Clock, Environment, Io } from '../../cli/context.ts'
 import { FakeHost } from './fake-host.ts'
 
 /** How a command ended. */

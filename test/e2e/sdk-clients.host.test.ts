@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client'
 import { DefaultAgentCardResolver as V03Resolver } from 'a2a-sdk-v0.3/client'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findSamples } from '../../cli/dev/samples.ts'
+import { findSamples } from '../../cli/dev/welcome.ts'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import { sharedHost } from '../support/host.ts'
 

@@ -4,8 +4,14 @@ import '../../support/host-setup.ts'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ECHO_ID, TOOL_BOX_ID, WEATHER_ID } from '../../../cli/dev/samples.ts'
-import { echoCommands, extendedCardCommands, toolCommands } from '../../../cli/dev/welcome.ts'
+import {
+  ECHO_ID,
+  echoCommands,
+  extendedCardCommands,
+  TOOL_BOX_ID,
+  toolCommands,
+  WEATHER_ID,
+} from '../../../cli/dev/welcome.ts'
 import { installCurl } from '../../support/curl.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { sampleManifest } from './agents.ts'

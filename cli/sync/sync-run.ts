@@ -3,19 +3,19 @@ import { type HostClient, HostError } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import type { AgentResult } from './result.ts'
 
-/** What a synchronisation may do. */
+/** The options of a synchronization. */
 export type SyncOptions = {
   /** Only compares. */
   dryRun?: boolean | undefined
   prune?: boolean | undefined
-  /** Whether it is repeated when files change. Folders may be empty for a moment then, so none is pruned. */
+  /** Repeats it when files change: folders may be empty for a moment then. */
   isWatch?: boolean
   /** Overwrites concurrent changes and agents of other sets, and pushes cards in which the linter finds an error. */
   force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
   refresh?: boolean | undefined
   retries: number
-  /** How many seconds to wait until the edge serves what was pushed. */
+  /** The seconds to wait until the edge serves what was pushed. */
   wait?: number | undefined
   /** Globs of the ids that are looked at; all without any. */
   only?: readonly string[] | undefined
@@ -31,13 +31,13 @@ export type SyncOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** One synchronisation in progress. */
+/** One synchronization in progress. */
 export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
 
-/** Ends a synchronisation between two requests: after the first HostError, or once the signal is aborted. */
+/** Ends a synchronization between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {
   failure: HostError | undefined
-  /** Whether the user has interrupted the synchronisation before everything was done. */
+  /** The user has interrupted the synchronization before everything was done. */
   isInterrupted = false
   readonly #signal: AbortSignal | undefined
 
@@ -45,29 +45,25 @@ export class Breaker {
     this.#signal = signal
   }
 
-  /** Whether the remaining work is skipped. */
+  /** Checks whether the remaining work is skipped. */
   get isOpen(): boolean {
     return this.failure !== undefined || this.isInterrupted || this.#signal?.aborted === true
   }
 
   /** Returns the result of `work`; undefined if it is skipped or has a HostError. */
   async call<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    if (this.isOpen) return this.#skip()
     try {
-      return await work()
+      if (!this.isOpen) return await work()
     } catch (error) {
       if (!(error instanceof HostError)) throw error
       this.failure ??= error
-      return this.#skip()
     }
-  }
-
-  #skip(): undefined {
     if (this.#signal?.aborted) this.isInterrupted = true
+    return undefined
   }
 }
 
-/** How many requests are sent at once. */
+/** The requests that are sent at once. */
 const CONCURRENCY = 6
 
 /**

@@ -21,11 +21,11 @@ import {
 } from '../manifests/index.ts'
 import { toComparable } from './plan.ts'
 import type { AgentResult, SyncResult } from './result.ts'
-import { Breaker, forEach } from './run.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
+import { Breaker, forEach } from './sync-run.ts'
 
-/** What is pulled, and where to. */
-export type PullOptions = {
+/** The agents to pull, and the folder for their files. */
+type PullOptions = {
   /** The agents; without any, those of the set, else all that the token may write. */
   ids: readonly string[]
   only?: readonly string[] | undefined
@@ -40,8 +40,8 @@ export type PullOptions = {
   signal: AbortSignal
 }
 
-/** What was done with an agent of the host. `change` leads from the file's manifest to the host's. */
-export type PulledAgent = AgentResult & { id: string }
+/** The result for an agent of the host. `change` leads from the file's manifest to the host's. */
+type PulledAgent = AgentResult & { id: string }
 
 /** The result of a pull. `defaults` is the defaults file that it created. */
 export type PullResult = Omit<SyncResult, 'skipped'> & {
@@ -70,22 +70,19 @@ export const pullCards = async (
     breaker.call(() => fetchAgent(client, id)),
   )
   const { url } = host
-  const { failure } = breaker
   const stopped = { url, results: [], forbidden: 0 }
-  if (failure) return { ...stopped, failure: failure.message }
+  if (breaker.failure) return { ...stopped, failure: breaker.failure.message }
   if (breaker.isOpen) return { ...stopped, interrupted: true }
   const found = fetched.filter(item => item !== undefined)
-  const isLeftOut = (item: Fetched | PulledAgent): boolean =>
-    options.ids.length === 0 && 'action' in item && item.action === 'forbidden'
-  const agents = found.filter((item): item is Fetched => 'manifest' in item)
+  const agents = found.filter(item => 'manifest' in item)
+  const failed = found.filter(item => 'action' in item)
+  const reported = failed.filter(({ action }) => options.ids.length > 0 || action !== 'forbidden')
   const defaults = createDefaults(agents, folder, context.cwd)
+  const written = agents.map(agent => writeAgent(agent, folder, options.force, context.cwd))
   return {
     url,
-    results: [
-      ...found.filter((item): item is PulledAgent => 'action' in item && !isLeftOut(item)),
-      ...agents.map(agent => writeAgent(agent, folder, options.force, context.cwd)),
-    ].sort((one, other) => (one.id < other.id ? -1 : 1)),
-    forbidden: found.filter(isLeftOut).length,
+    results: [...reported, ...written].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    forbidden: failed.length - reported.length,
     ...(defaults !== undefined && { defaults }),
     ...(set !== undefined && { set }),
   }
@@ -101,7 +98,7 @@ type Folder = {
   files: Map<string, OwnFile>
   /** The paths that describe agents, in lower case: on some machines, case does not count. */
   taken: Set<string>
-  /** Why a file may describe any agent. */
+  /** The reason why a file may describe any agent. */
   doubt?: string
   isEmpty: boolean
   defaults: JsonObject
@@ -132,20 +129,12 @@ const readFolder = (path: string, { url, set }: HostSettings, cwd: string): Fold
 /** Returns the path of a file, or of the one that has an entry, for comparison. */
 const pathOf = (file: string): string => file.replace(/#\/.*/, '').toLowerCase()
 
-const chooseSet = (
-  { ids, set, all }: PullOptions,
-  host: HostSettings,
-  { defaults }: Pick<Folder, 'defaults'>,
-): string | undefined => {
+const chooseSet = ({ ids, set, all }: PullOptions, host: HostSettings, { defaults }: Folder): string | undefined => {
   if (ids.length > 0 || all) return undefined
   return set ?? host.set ?? (typeof defaults.set === 'string' ? defaults.set : undefined)
 }
 
-const listIds = async (
-  client: HostClient,
-  { ids, only }: PullOptions,
-  set: string | undefined,
-): Promise<readonly string[]> => {
+const listIds = async (client: HostClient, { ids, only }: PullOptions, set: string | undefined): Promise<string[]> => {
   if (ids.length > 0) return [...new Set(ids)]
   const listed = await client.listAgents({ set })
   const registered = listed.filter(agent => set === undefined || agent.set === set).map(({ id }) => id)
@@ -169,9 +158,8 @@ const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | Pul
 /** Writes the set of all agents into the defaults of a folder without files. Returns the file, if it was created. */
 const createDefaults = (agents: readonly Fetched[], folder: Folder, cwd: string): string | undefined => {
   const [set, ...others] = new Set(agents.map(({ manifest }) => manifest.set))
-  if (!folder.isEmpty || typeof set !== 'string' || others.length > 0 || folder.defaults.set !== undefined)
-    return undefined
-  if (!agentIdPattern.test(set)) return undefined
+  const isNew = folder.isEmpty && others.length === 0 && folder.defaults.set === undefined
+  if (!isNew || typeof set !== 'string' || !agentIdPattern.test(set)) return undefined
   const file = join(folder.path, 'defaults.yaml')
   if (!createFile(file, starterDefaults(set), cwd)) return undefined
   folder.defaults = readFolderDefaults({ folder: folder.path, root: folder.path, cwd })
@@ -200,20 +188,17 @@ const NOT_EXPRESSIBLE = 'a file of this format, with these defaults, cannot have
 const findObstacle = ({ file, other }: OwnFile): string | undefined => {
   if (other !== undefined) return `${other} describes it, too: delete one of them`
   if (file.includes('#/')) return 'it is an entry of agents.json: change it there'
-  const extension = extname(file).toLowerCase()
-  return ['.yaml', '.yml', '.json'].includes(extension)
-    ? undefined
-    : 'the file also has the prompt, which is not on the host: change its front matter'
+  if (/\.(?:ya?ml|json)$/i.test(file)) return undefined
+  return 'the file also has the prompt, which is not on the host: change its front matter'
 }
 
-/**
- * Never overwrites a file of another agent. A file that describes none, such as an unedited starter, may have the name.
- */
+/** Never overwrites a file of another agent. One that describes none, such as a starter, may have the name. */
 const createAgent = (agent: Fetched, folder: Folder, force: boolean, cwd: string): PulledAgent => {
   const { id } = agent
   const fail = (detail: string): PulledAgent => ({ id, action: 'not written', detail })
   if (folder.doubt !== undefined) return fail(folder.doubt)
-  const names = [...new Set([fileNameOf(id), `_${id}`])]
+  // No id begins with an underscore, so that no other agent has the same file name.
+  const names = [...(isReservedName(id) ? [] : [id]), `_${id}`]
   const files = ['.yaml', '.json']
     .flatMap(extension => names.map(name => join(folder.path, name + extension)))
     .filter(file => !folder.taken.has(pathOf(file)))
@@ -229,14 +214,11 @@ const createAgent = (agent: Fetched, folder: Folder, force: boolean, cwd: string
   return fail(NOT_EXPRESSIBLE)
 }
 
-/** Names of files that are not read as cards, or that Windows takes for devices. */
+/** Checks whether a file of this name is not read as a card, or Windows takes it for a device. */
 const isReservedName = (name: string): boolean =>
   !isCardFileName(`${name}.yaml`) ||
   DEFAULTS_NAMES.includes(`${name}.yaml`) ||
   /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(name)
-
-/** No id begins with an underscore, so that no other agent has the same file name. */
-const fileNameOf = (id: string): string => (isReservedName(id) ? `_${id}` : id)
 
 /** Returns the text of a file that, with the defaults of its folder, yields the manifest; undefined if no file can. */
 const renderAgent = ({ id, manifest }: Fetched, file: string, { url, defaults }: Folder): string | undefined => {

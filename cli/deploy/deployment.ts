@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../../src/limits.ts'
 import { createClient, HostError } from '../client/index.ts'
-import { poll } from '../clock.ts'
-import { type Context, type Environment, readEnvFile, readEnvText } from '../context.ts'
+import { type Context, poll, readEnvFile, readEnvText } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 import { type HostSettings, parseHostUrl, resolveHost, TEMPLATE_NAMES } from '../hosts/index.ts'
@@ -13,14 +12,11 @@ import { syncText } from '../reporters/index.ts'
 import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
-/** How long a new URL may take until it can be reached. */
+/** The time that a new URL may take until it can be reached. */
 const REACHABLE_TIMEOUT_MS = 180_000
 
-/** How long the edge may take until it serves what was pushed. */
-const LIVE_TIMEOUT_SECONDS = 90
-
-/** How often a request is retried: a new deployment may respond with errors for a while. */
-const RETRIES = 6
+/** Retries more often, as a new deployment may respond with errors for a while, and waits for the edge. */
+const SYNC_OPTIONS = { ...NON_INTERACTIVE, retries: 6, wait: 90 }
 
 /**
  * Deploys the Worker and sends it the cards of `cards/`. The token and the address of a deployment are in `.env`, or in
@@ -40,7 +36,11 @@ export const deploy = async (args: readonly string[], context: Context, wrangler
   if (mayCreate) checkWritable(configFolder, target.file)
   const deployment = await wrangler.deploy(args, target.token === undefined ? undefined : { ADMIN_TOKEN: target.token })
   if (deployment.exitCode !== 0) {
-    if (deployment.needsLogin) terminal.error(NEEDS_LOGIN)
+    if (deployment.needsLogin)
+      terminal.error(
+        'wrangler is not logged in to a Cloudflare account. Run `npx wrangler login`, then `npm run deploy` again. ' +
+          'Without a terminal, set CLOUDFLARE_API_TOKEN instead.',
+      )
     return deployment.exitCode
   }
   const secrets = mayCreate ? await wrangler.listSecrets(worker) : []
@@ -64,25 +64,9 @@ export const deploy = async (args: readonly string[], context: Context, wrangler
 }
 
 /** The Worker that is deployed, and what this clone knows about it. */
-type Target = {
-  /** The environment of wrangler.toml; empty: none. */
-  environment: string
-  /** The file with its token and its address. */
-  file: string
-  values: Environment
-  /** Its admin token, if this clone has it. */
-  token: string | undefined
-  /** Whether the shell has the token, and not the file. */
-  isTokenOfShell: boolean
-  /** The address that the owner names. */
-  configuredUrl: string | undefined
-  /** Whether a file that is written now will be there tomorrow. */
-  canStore: boolean
-  /** The arguments of wrangler that name the Worker. */
-  worker: readonly string[]
-}
+type Target = ReturnType<typeof readTarget>
 
-const readTarget = (environment: string, worker: readonly string[], context: Context): Target => {
+const readTarget = (environment: string, worker: readonly string[], context: Context) => {
   const { configFolder, processEnv, terminal } = context
   if (!/^[\w-]*$/.test(environment)) throw new UsageError(`"${environment}" is not the name of an environment.`)
   if (TEMPLATE_NAMES.includes(environment))
@@ -107,22 +91,19 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
     if (url !== undefined) parseHostUrl(url, `SYNC_CARD_URL in ${source}`)
   resolveHost({ url: 'https://host.invalid', token: token ?? 'none' }, context)
   return {
-    environment,
-    file,
-    values,
-    token,
+    /** The environment of wrangler.toml, empty for none, and the arguments of wrangler that name the Worker. */
+    ...{ environment, worker },
+    /** The file with the address of the Worker and its token, and the admin token, if this clone has it. */
+    ...{ file, values, token },
     isTokenOfShell: tokenOfShell !== undefined,
+    /** The address that the owner names. */
     configuredUrl: configured === undefined ? undefined : parseHostUrl(configured),
+    /** A file that is written now will be there tomorrow. */
     canStore: terminal.canAsk && !isSet(processEnv.CI) && !isSet(processEnv.WORKERS_CI),
-    worker,
   }
 }
 
 const isSet = (value: string | undefined): boolean => value !== undefined && !/^(?:false|0)$/i.test(value)
-
-const NEEDS_LOGIN =
-  'wrangler is not logged in to a Cloudflare account. Run `npx wrangler login`, then `npm run deploy` again. ' +
-  'Without a terminal, set CLOUDFLARE_API_TOKEN instead.'
 
 const reportNoToken = (which: string, terminal: Context['terminal']): number => {
   terminal.error(`Deployed, but wrangler could not set the ADMIN_TOKEN${which}. Run npm run deploy again.`)
@@ -133,19 +114,15 @@ const reportNoToken = (which: string, terminal: Context['terminal']): number => 
  * Returns where cards are sent: an address that the owner names, else the first that wrangler reports. A new token, or
  * that of the file, is sent only to an address of this deployment or of the file: the shell may name another host.
  */
-const chooseUrl = (
-  { configuredUrl, values, file, token, isTokenOfShell }: Target,
-  urls: readonly string[],
-  hasNewToken: boolean,
-  terminal: Context['terminal'],
-): string | undefined => {
+const chooseUrl = (target: Target, urls: string[], hasNewToken: boolean, { info }: Context['terminal']) => {
+  const { configuredUrl, values, file, token, isTokenOfShell } = target
   const [deployed] = urls
   if (configuredUrl === undefined || urls.includes(configuredUrl)) return configuredUrl ?? deployed
   const own = values.SYNC_CARD_URL === undefined ? undefined : parseHostUrl(values.SYNC_CARD_URL)
   const ofFile = hasNewToken ? (deployed ?? own) : (own ?? deployed)
   const chosen = hasNewToken || (token !== undefined && !isTokenOfShell) ? ofFile : configuredUrl
   if (chosen !== undefined && (deployed !== undefined || chosen !== configuredUrl))
-    terminal.info(
+    info(
       `The address in ${file} or the environment is ${configuredUrl}, ` +
         `wrangler reports ${urls.join(', ') || 'none'}. Using ${chosen}.`,
     )
@@ -161,10 +138,8 @@ const saveTarget = (
 ): void => {
   const isUrlNew = url !== undefined && (created !== undefined || values.SYNC_CARD_URL === undefined)
   if (!canStore || !(isUrlNew || created !== undefined)) return
-  writeEnvFile(configFolder, file, {
-    ...(created !== undefined && { ADMIN_TOKEN: created }),
-    ...(isUrlNew && { SYNC_CARD_URL: url }),
-  })
+  const token = created === undefined ? {} : { ADMIN_TOKEN: created }
+  writeEnvFile(configFolder, file, { ...token, ...(isUrlNew && { SYNC_CARD_URL: url }) })
   if (created !== undefined)
     terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. Keep it: it lets you change the cards.`)
 }
@@ -172,7 +147,7 @@ const saveTarget = (
 /** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
 const checkWritable = (folder: string, name: string): void => {
   const file = join(folder, name)
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+  if (isFolder(name, folder))
     throw new UsageError(
       `${name} is a folder, so a new ADMIN_TOKEN cannot be written there: move it, or set ADMIN_TOKEN.`,
     )
@@ -238,10 +213,8 @@ const sendCards = async (target: Target, { url, token }: HostSettings, context: 
     terminal.report([`${url} runs. There is no card to send yet.`, `${next}, then run: ${command}`])
     return ExitCode.ok
   }
-  const options = { ...NON_INTERACTIVE, retries: RETRIES, wait: LIVE_TIMEOUT_SECONDS }
-  const result = await syncCards([], resolveHost({ url, token }, context), options, context)
-  terminal.report(syncText(result))
-  terminal.report(`From now on: ${command}`)
+  const result = await syncCards([], resolveHost({ url, token }, context), SYNC_OPTIONS, context)
+  terminal.report([...syncText(result), `From now on: ${command}`])
   return exitCodeOf(result)
 }
 
@@ -260,8 +233,8 @@ const hasCards = (url: string, { cwd }: Context): boolean => {
 }
 
 /**
- * Whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a secret
- * takes effect a moment after it is stored.
+ * Checks whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a
+ * secret takes effect a moment after it is stored.
  */
 const isReady = async (url: string, { fetch, clock }: Context): Promise<boolean> => {
   const client = createClient({ url, token: '', retries: 0, fetch, clock, inform: () => {} })

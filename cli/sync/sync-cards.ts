@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/index.ts'
 import { isPrivateHost } from '../../src/http/shared.ts'
-import { createClient, type HostClient } from '../client/index.ts'
-import type { Context } from '../context.ts'
+import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
+import { createClient, type HostClient, type PutResult, type Rejection } from '../client/index.ts'
+import { type Context, poll } from '../context.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
-import { shareReads, shareWrites } from './groups.ts'
-import { describeOtherOwner, foreseeUpdate, planStep, type Step } from './plan.ts'
+import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
-import { describeOutcome, describeRejection, describeStep, push, waitUntilLive } from './push.ts'
+import { describeOutcome, describeRejection, describeStep, push } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
-import { Breaker, forEach, type Run, type SyncOptions } from './run.ts'
 import { selectFiles } from './selection.ts'
+import { Breaker, forEach, type Run, type SyncOptions } from './sync-run.ts'
 
 /** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
 export const NON_INTERACTIVE = { refresh: true, retries: 4 } as const satisfies SyncOptions
@@ -43,16 +43,11 @@ export const syncCards = async (
   if (!run.breaker.isOpen)
     for (const step of steps) if (step.todo === 'update') options.onDifference?.(describeStep(step))
   const results = [
-    ...selected.invalid.map(
-      ({ file, id, problems }): AgentResult => ({
-        file,
-        ...(id !== undefined && { id }),
-        action: 'invalid',
-        problems,
-      }),
-    ),
+    ...selected.invalid.map((file): AgentResult => ({ ...file, action: 'invalid' })),
     ...planned.filter((step): step is AgentResult => 'action' in step),
-    ...(options.dryRun ? steps.map(step => describeDue(step, url)) : await carryOut(run, steps)),
+    ...(options.dryRun
+      ? steps.map(step => ({ ...describeStep(step), ...foreseeStep(step, url) }))
+      : await carryOut(run, steps)),
     ...(orphans ? await prune(run, orphans) : []),
   ]
   results.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
@@ -81,14 +76,19 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
     const step = planStep(draft, registered)
     if (run.options.force !== true && step.todo !== 'nothing' && breaksClients(draft, run.url))
-      return { ...describeStep(step), action: 'not sent', detail: LINT_ERROR }
-    return addSource(run, step)
+      return {
+        ...describeStep(step),
+        action: 'not sent',
+        detail: 'correct the errors below, or push it as it is with --force',
+      }
+    if (step.todo !== 'nothing' || !hasRemoteCard(draft.manifest)) return step
+    // An unchanged agent may still have an upstream card that could not be fetched.
+    const source = await run.breaker.call(() => run.client.getSource(draft.id))
+    return { ...step, ...(source && { source }) }
   })
 }
 
-const LINT_ERROR = 'correct the errors below, or push it as it is with --force'
-
-/** Whether the linter finds an error in a card. Clients of a host with a private address reach others, too. */
+/** Checks whether the linter finds an error in a card. Clients of a host with a private address reach others, too. */
 const breaksClients = ({ compiled }: Draft, url: string): boolean =>
   compiled?.report.issues.some(
     ({ severity, rule }) => severity === 'error' && !(rule === 'private-url' && isPrivateHost(new URL(url).hostname)),
@@ -100,22 +100,6 @@ const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag:
   const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
   return etag === `"${digest}"` ? { manifest, etag } : client.getAgent(id)
 }
-
-/** An unchanged agent may still have an upstream card that could not be fetched. */
-const addSource = async ({ client, breaker }: Run, step: Step): Promise<Step> => {
-  if (step.todo !== 'nothing' || !hasRemoteCard(step.draft.manifest)) return step
-  const source = await breaker.call(() => client.getSource(step.draft.id))
-  return { ...step, ...(source && { source }) }
-}
-
-const DUE_ACTIONS = { create: 'to create', update: 'to update', nothing: 'unchanged' } as const
-
-/** Returns what a push of a step would do. */
-const describeDue = (step: Step, origin: string): AgentResult => ({
-  ...describeStep(step),
-  action: DUE_ACTIONS[step.todo],
-  ...foreseeUpdate(step, origin),
-})
 
 /** Pushes what differs. */
 const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]> => {
@@ -137,15 +121,17 @@ const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]
   return [...unchanged.map((step): AgentResult => ({ ...describeStep(step), action: 'unchanged' })), ...pushed]
 }
 
+/** Waits until the edge serves the card. */
 const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<AgentResult> => {
-  const { client, options, context, breaker } = run
-  const { wait, signal } = options
-  const { clock } = context
+  const { client, context, breaker } = run
+  const { wait, signal } = run.options
   const { etag, id } = result
   // The edge serves no internal card without a token, so there is nothing to wait for.
   if (wait === undefined || etag === undefined || id === undefined || step.draft.manifest.visibility === 'internal')
     return result
-  const isLive = await breaker.call(() => waitUntilLive(client, { id, etag }, { seconds: wait, clock, signal }))
+  const check = async () => (await client.getLiveCard(id)).etag === etag
+  const pauses = { clock: context.clock, timeoutMs: wait * 1000, pauseMs: 100, maxPauseMs: 3000, signal }
+  const isLive = await breaker.call(() => poll(check, pauses))
   if (isLive === false && signal?.aborted) breaker.isInterrupted = true
   return isLive === undefined ? result : { ...result, live: isLive }
 }
@@ -154,3 +140,76 @@ const notPushed = ({ options }: Run, step: Step): AgentResult => ({
   ...describeStep(step),
   action: options.dryRun ? 'not compared' : 'not pushed',
 })
+
+/** For fewer agents, single requests at the same time take no longer than shared ones. */
+const MIN_SHARED = 20
+
+/** The manifests in one request: it is done within seconds, so that progress shows, and Ctrl-C does not wait long. */
+const MAX_SHARED_BYTES = 1024 * 1024
+
+/** A line of a batch must not be longer than a body with the manifest alone; this is for its other members. */
+const MAX_LINE_OVERHEAD = 1024
+
+/** Returns the result for one item from the request of its group; undefined if it has none there. */
+type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
+
+/**
+ * Returns a function that reads the entity tag of a manifest that is registered, `null` for an agent that is not:
+ * undefined if it has to be read by itself. The first draft always has to: it shows whether the host can be used.
+ */
+const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> =>
+  share(
+    drafts.slice(1),
+    () => 0,
+    async group => {
+      const etags = await breaker.call(() => client.getEtags(group.map(({ id }) => id)))
+      return group.map(({ id }) => etags?.get(id))
+    },
+  )
+
+/**
+ * Returns a function that registers the manifest of a step: undefined if it has to be pushed by itself. The first step
+ * always has to: on an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may
+ * take longer than one request.
+ */
+const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | Rejection> => {
+  const sizeOf = ({ draft }: Step): number => Buffer.byteLength(JSON.stringify(draft.manifest))
+  const isShared = (step: Step): boolean =>
+    !hasRemoteCard(step.draft.manifest) && sizeOf(step) + MAX_LINE_OVERHEAD <= MAX_BODY_BYTES
+  return share(steps.slice(1).filter(isShared), sizeOf, async group => {
+    const requests = group.map(({ draft, etag }) => ({ id: draft.id, manifest: draft.manifest, etag }))
+    return (await breaker.call(() => client.putAgents(requests))) ?? []
+  })
+}
+
+const split = <Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[][] => {
+  const groups: Item[][] = []
+  let bytes = 0
+  for (const item of items.length < MIN_SHARED ? [] : items) {
+    const size = sizeOf(item)
+    const last = groups.at(-1)
+    const isFull = last === undefined || last.length === MAX_PAGE_SIZE || bytes + size > MAX_SHARED_BYTES
+    if (isFull) groups.push([item])
+    else last.push(item)
+    bytes = isFull ? size : bytes + size
+  }
+  return groups
+}
+
+/** Sends the request of a group when the first of its items is looked up. */
+const share = <Item, Result>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+  send: (group: readonly Item[]) => Promise<readonly (Result | undefined)[]>,
+): Lookup<Item, Result> => {
+  const groups = split(items, sizeOf)
+  const places = new Map(groups.flatMap(group => group.map((item, index) => [item, { group, index }] as const)))
+  const sent = new Map<Item[], ReturnType<typeof send>>()
+  return async item => {
+    const place = places.get(item)
+    if (place === undefined) return undefined
+    const results = sent.get(place.group) ?? send(place.group)
+    sent.set(place.group, results)
+    return (await results)[place.index]
+  }
+}
