@@ -2,8 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const MAX_FILES_IN_FOLDER = 16
+const MAX_FILES_IN_FOLDER = 14
 const MAX_IMPORTS_PER_100_LINES = 6
+const MAX_COLUMNS = 120
 
 const root = join(import.meta.dirname, '..')
 const modules = globSync('{src,cli}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] })
@@ -58,6 +59,13 @@ describe('the tree of src and cli', () => {
     const imports = modules.reduce((sum, module) => sum + module.imports.length, 0)
     const lines = modules.reduce((sum, module) => sum + module.lines, 0)
     expect((100 * imports) / lines).toBeLessThanOrEqual(MAX_IMPORTS_PER_100_LINES)
+  })
+
+  it(`has at most ${MAX_COLUMNS} columns in a line, comments and texts included`, () => {
+    const wide = modules.flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => (line.length > MAX_COLUMNS ? `${path}:${index + 1}` : [])),
+    )
+    expect(wide).toStrictEqual([])
   })
 
   it.each([

@@ -15,4 +15,4 @@ export {
 export { createFilter, selectFiles } from './selection.ts'
 export { NON_INTERACTIVE, syncCards } from './sync-cards.ts'
 export type { SyncOptions } from './sync-run.ts'
-export { ChangeTracker, watchCards } from './watch.ts'
+export { ChangeTracker, watchCards } from './sync-run.ts'

@@ -1,6 +1,6 @@
 export { type ChangeClass, changeClasses } from './change-rules.ts'
 export * from './client-changes.ts'
 export * from './drift.ts'
-export * from './profile-changes.ts'
 export { createBudget, findUncovered, type Requirements } from './security-changes.ts'
+export * from './widening.ts'
 export * from './widening.ts'

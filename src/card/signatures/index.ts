@@ -1,3 +1,4 @@
+export * from './card-jws.ts'
 export { listSignatures, parseHeader, readHeader } from './header.ts'
 export {
   chooseKeys,
@@ -12,6 +13,4 @@ export {
 export { toCurrentForm } from './legacy-form.ts'
 export { type PayloadRule, payloadRules, payloads, writePayload } from './payloads.ts'
 export * from './served-cards.ts'
-export { type CardSigner, signCard, signedRules } from './sign.ts'
-export * from './verification.ts'
 export { type SignatureResult, verifySignatures } from './verify-signatures.ts'

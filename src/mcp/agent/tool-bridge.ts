@@ -170,7 +170,10 @@ const tooManyStreams: CallError = { kind: 'rate-limit', retryAfter: 10 }
 /** The SDK reads from this card which operations are supported. Callers read the agent's own card. */
 const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotifications: false } })
 
-/** Removes `tenant`, which no caller may choose. The id does not pass through the SDK, so the response repeats it unchanged. */
+/**
+ * Removes `tenant`, which no caller may choose. The id does not pass through the SDK, so the response repeats it
+ * unchanged.
+ */
 const toSdkRequest = (text: string): JsonObject => {
   const request: JsonObject = JSON.parse(text)
   return { ...request, id: 0, ...(isJsonObject(request.params) && { params: omit(request.params, 'tenant') }) }
@@ -203,7 +206,10 @@ class ToolRequestHandler extends DefaultRequestHandler {
     yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 
-  /** Rejects a message to a task without an open elicitation. Removes references to other tasks: the SDK would look up each of them. */
+  /**
+   * Rejects a message to a task without an open elicitation. Removes references to other tasks: the SDK would look up
+   * each of them.
+   */
   async #check(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageRequest> {
     const { message } = request
     if (message === undefined) return request
@@ -215,7 +221,8 @@ class ToolRequestHandler extends DefaultRequestHandler {
     if ((await this.#tasks.load(taskId, context)) === undefined) throw new TaskNotFoundError('Task not found.')
     if (this.#running.find(taskId)?.elicitation) return checked
     throw new UnsupportedOperationError(
-      'A task of a tool takes one message, and answers while it requires input. To call the tool again, leave `message.taskId` out; `contextId` may stay.',
+      'A task of a tool takes one message, and answers while it requires input. ' +
+        'To call the tool again, leave `message.taskId` out; `contextId` may stay.',
     )
   }
 }

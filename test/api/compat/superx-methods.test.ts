@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { loadCard } from '../../../src/api/card-endpoints.ts'
-import { getAgent, listAgents } from '../../../src/api/compat/superx-methods.ts'
+import { getAgent, listAgents } from '../../../src/api/compat/superx.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toCanonical } from '../../../src/card/compile/canonical-card.ts'
-import { detectDialect, dialects, writeHybrid } from '../../../src/card/dialects/representations.ts'
+import { detectDialect, dialects, writeHybrid } from '../../../src/card/dialects/index.ts'
 import type { AgentCard } from '../../../src/card/model/agent-card.ts'
 import { dialectNames } from '../../../src/card/model/constants.ts'
 import { Provenance } from '../../../src/card/read/provenance.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallProfile } from '../../../src/card/call-profile.ts'
-import { findNewUse } from '../../../src/card/diff/profile-changes.ts'
+import { findNewUse } from '../../../src/card/diff/widening.ts'
 import { profileWith } from '../../support/calls.ts'
 
 const target = { binding: 'JSONRPC', version: '1.0', url: 'https://a.example/a2a' } as const

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_RECORDED_REFUSALS } from '../../../src/limits.ts'
+import { type AuditEntry, findChainBreak } from '../../../src/registry/audit/chain.ts'
 import {
   type AuditQuery,
   appendEntry,
@@ -7,8 +8,7 @@ import {
   recordRefusal,
   selectEntries,
   selectHead,
-} from '../../../src/registry/audit/audit-log.ts'
-import { type AuditEntry, findChainBreak } from '../../../src/registry/audit/chain.ts'
+} from '../../../src/registry/audit/index.ts'
 import type { Registration } from '../../../src/registry/prepare.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'

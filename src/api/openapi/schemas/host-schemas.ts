@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { json, keyRoles, scopes } from '../../../card/model/index.ts'
 import { payloadRules } from '../../../card/signatures/index.ts'
 import { keySecrets } from '../../../variables.ts'
-import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time } from './schema-parts.ts'
+import { anyObject, count, cursor, described, flag, id, oneOf, seq, text, texts, time, url } from './schema-parts.ts'
 
 // The schemas of responses about the host, and of A2A calls, by their names in the document.
 
@@ -176,3 +176,78 @@ export const RestErrorV1 = v.object({
 })
 
 export const RestErrorV0 = v.object({ code: integer, message: v.string(), data: v.optional(json) })
+
+// The schemas of catalogs and of the API of ARD, by their names in the document.
+
+const TrustManifest = v.object({
+  identity: text('The DID of the host that signs the card: it has the domain of the identifier of the entry.'),
+  identityType: v.literal('did'),
+  trustSchema: v.object({ identifier: v.string(), version: v.string(), verificationMethods: v.array(v.string()) }),
+  attestations: v.array(v.object({ type: v.string(), uri: url('The URL of the card.') })),
+})
+
+const aiCatalogEntry = {
+  identifier: text('`urn:air:`, the publisher, and the name of the entry there.'),
+  displayName: v.string(),
+  type: text('The media type of the document at `url`.'),
+  url: url('The address of the document.'),
+  description: v.optional(v.string()),
+  version: v.optional(v.string()),
+  updatedAt: v.optional(time('When the registration last changed.')),
+  tags: v.optional(v.array(v.string())),
+  trustManifest: v.optional(TrustManifest),
+}
+
+const ardEntry = {
+  ...aiCatalogEntry,
+  capabilities: v.optional(texts('The ids of the skills.')),
+  representativeQueries: v.optional(texts('Examples of the skills.')),
+}
+
+export const ArdEntry = v.object(ardEntry)
+
+const catalogOf = <Entry extends v.GenericSchema>(entry: Entry) =>
+  v.object({
+    specVersion: v.literal('1.0'),
+    host: v.object({ displayName: v.string(), identifier: v.optional(v.string()) }),
+    entries: v.array(entry),
+  })
+
+export const AiCatalog = catalogOf(v.object(aiCatalogEntry))
+
+export const ArdManifest = catalogOf(ArdEntry)
+
+export const ArdList = v.object({
+  items: v.array(ArdEntry),
+  pageToken: v.optional(text('The token of the next page. The last page has none.')),
+})
+
+const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
+
+const links = v.optional(v.array(Link))
+
+export const LinkSet = v.object({
+  linkset: v.array(
+    v.object({
+      anchor: text('What the links are of.'),
+      ...{ item: links, status: links, 'api-catalog': links, 'service-desc': links, 'service-doc': links },
+    }),
+  ),
+})
+
+export const ArdSearchResult = v.object({
+  results: v.array(
+    v.object({
+      ...ardEntry,
+      score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+      source: url('The registry that has the agent.'),
+    }),
+  ),
+  referrals: v.array(json),
+  pageToken: v.optional(text('The token of the next page. The last page has none.')),
+})
+
+export const ArdError = v.object({
+  errorCode: v.picklist(['NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INVALID_ARGUMENT', 'INTERNAL_ERROR']),
+  message: v.string(),
+})

@@ -1,5 +1,5 @@
 import * as agentSchemas from './agent-schemas.ts'
-import * as catalogSchemas from './catalog-schemas.ts'
+import * as catalogSchemas from './host-schemas.ts'
 import * as hostSchemas from './host-schemas.ts'
 import { FieldError, Problem } from './schema-parts.ts'
 
