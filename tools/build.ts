@@ -53,6 +53,9 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
       codeSplitting: {
         groups: [
           { name: 'start', tags: ['$initial'] },
+          // Loaded without the Registry, too.
+          { name: 'valibot', test: /node_modules\/valibot\// },
+          { name: 'sql', test: /\/registry\/sql\.ts$/ },
           { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },
         ],
       },

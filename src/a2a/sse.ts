@@ -147,28 +147,35 @@ class SseRelay {
   }
 }
 
-/** Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass immediately. */
+/**
+ * Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass as they arrive.
+ */
 const MAX_WITHHELD_BYTES = 64 * 1024
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
+const COLON = 0x3a
 
 /**
- * A piece of a stream that may pass: whole events, with the comments between them; or part of an event that is too
- * large to be withheld, `oversized` for its first part. It is not copied, so write it before the next call.
+ * What may pass of a stream: whole events, with the comments between them; comments, which may be cut anywhere; and a
+ * part of an event that is too large to be withheld, `oversized` for its first part. It is not copied, so write it
+ * before the next call.
  */
-type Piece = { kind: 'events' | 'oversized' | 'part'; bytes: readonly Uint8Array[] }
+type Piece = { kind: 'events' | 'comments' | 'oversized' | 'part'; bytes: readonly Uint8Array[] }
 
 /**
  * Cuts a stream of server-sent events between its events, so that a stream which breaks off can be ended properly: its
- * incomplete last event is left out. Bytes are never changed and rarely copied: most events arrive in one chunk.
+ * incomplete last event is left out. Bytes are never changed and rarely copied, because most events arrive in one
+ * chunk.
  */
 export class SseFramer {
-  /** Set while an event passes that is too large to be withheld, so that only a line of its own can follow. */
+  /** Whether something has passed since the last event, so that only a line of its own can follow. */
   isMidEvent = false
-  /** Set if what has passed ends in the middle of a line, so that nothing else can be written. */
+  /** Whether what has passed ends in the middle of a line, so that nothing else can be written. */
   isMidLine = false
   readonly #maxBytes: number
+  /** What passes up to its end: the line of a comment, or an event that is too large to be withheld. */
+  #passing: 'comment' | 'event' | undefined
   #withheld = NO_BYTES
   /** The buffer that was returned last, which has been written by now. */
   #spare = NO_BYTES
@@ -183,11 +190,15 @@ export class SseFramer {
   /** Returns what may pass, now that a chunk has arrived. */
   push(chunk: Uint8Array): Piece[] {
     const pieces: Piece[] = []
-    const resumed = this.isMidEvent ? this.#passOn(chunk, pieces) : 0
-    const end = this.isMidEvent ? chunk.byteLength : this.#endOfEvents(chunk)
+    const resumed = this.#passing ? this.#passOn(this.#passing, chunk, pieces) : 0
+    const end = Math.max(resumed, this.#passing ? 0 : this.#endOfEvents(chunk))
     const begin = this.#size > 0 && this.#size + end > this.#maxBytes ? this.#passOversized(chunk, pieces) : resumed
-    if (end > begin) pieces.push({ kind: 'events', bytes: [...this.#takeWithheld(), chunk.subarray(begin, end)] })
-    if (end < chunk.byteLength) this.#withhold(chunk.subarray(end), pieces)
+    if (end > begin) {
+      pieces.push({ kind: 'events', bytes: [...this.#takeWithheld(), chunk.subarray(begin, end)] })
+      this.#setPosition(false, false)
+    }
+    const rest = this.#size > 0 || this.#passing ? end : this.#passComments(chunk, end, pieces)
+    if (rest < chunk.byteLength) this.#withhold(chunk.subarray(rest), pieces)
     this.#previous = [chunk.at(-2) ?? this.#previous[1], chunk.at(-1) ?? this.#previous[1]]
     return pieces
   }
@@ -202,26 +213,48 @@ export class SseFramer {
     const end = this.#endOfFirstEvent(chunk) ?? 0
     if (this.#size + end <= this.#maxBytes) return 0
     pieces.push({ kind: 'oversized', bytes: [...this.#takeWithheld(), chunk.subarray(0, end)] })
+    this.#setPosition(false, false)
     return end
   }
 
-  /** Passes on an event that has begun to pass. Returns the index after it, or the length of the chunk. */
-  #passOn(chunk: Uint8Array, pieces: Piece[]): number {
-    const end = this.#endOfFirstEvent(chunk)
-    const bytes = chunk.subarray(0, end)
-    pieces.push({ kind: 'part', bytes: [bytes] })
-    this.isMidEvent = end === undefined
-    this.isMidLine = this.isMidEvent && bytes.at(-1) !== LINE_FEED
+  /** Passes on what has begun to pass. Returns where it ends in the chunk. */
+  #passOn(passing: 'comment' | 'event', chunk: Uint8Array, pieces: Piece[]): number {
+    const isComment = passing === 'comment'
+    const end = isComment ? endOfLine(chunk, 0) : this.#endOfFirstEvent(chunk)
+    const bytes = chunk.subarray(0, end ?? chunk.byteLength)
+    pieces.push({ kind: isComment ? 'comments' : 'part', bytes: [bytes] })
+    if (end !== undefined) this.#passing = undefined
+    if (isComment || end === undefined) this.#setPosition(true, bytes.at(-1) !== LINE_FEED)
+    else this.#setPosition(false, false)
     return bytes.byteLength
+  }
+
+  /** Passes comments between events: they are keep-alives without a blank line, and half of one can be lost. */
+  #passComments(chunk: Uint8Array, begin: number, pieces: Piece[]): number {
+    let end = begin
+    while (end < chunk.byteLength && !this.#passing) {
+      const first = chunk[end]
+      // Half of a CR LF.
+      if (first === LINE_FEED) end++
+      else if (first === COLON) {
+        const next = endOfLine(chunk, end)
+        if (next === undefined) this.#passing = 'comment'
+        end = next ?? chunk.byteLength
+      } else break
+    }
+    if (end === begin) return end
+    pieces.push({ kind: 'comments', bytes: [chunk.subarray(begin, end)] })
+    // A CR may be half of a line ending.
+    this.#setPosition(true, chunk[end - 1] !== LINE_FEED)
+    return end
   }
 
   #withhold(rest: Uint8Array, pieces: Piece[]): void {
     const size = this.#size + rest.byteLength
     if (size > this.#maxBytes) {
       pieces.push({ kind: 'oversized', bytes: [...this.#takeWithheld(), rest] })
-      this.isMidEvent = true
-      // A CR may be half of a line ending.
-      this.isMidLine = rest.at(-1) !== LINE_FEED
+      this.#passing = 'event'
+      this.#setPosition(true, rest.at(-1) !== LINE_FEED)
       return
     }
     if (size > this.#withheld.byteLength) {
@@ -242,6 +275,11 @@ export class SseFramer {
     return [taken]
   }
 
+  #setPosition(isMidEvent: boolean, isMidLine: boolean): void {
+    this.isMidEvent = isMidEvent
+    this.isMidLine = isMidLine
+  }
+
   /** Returns the index after the last blank line of a chunk, or 0. */
   #endOfEvents(chunk: Uint8Array): number {
     for (let index = chunk.byteLength - 1; index >= 0; index--) if (this.#endsBlankLine(chunk, index)) return index + 1
@@ -253,7 +291,7 @@ export class SseFramer {
     return undefined
   }
 
-  /** Checks whether a blank line ends at an index. Lines end in LF, CR or CR LF. */
+  /** Whether a blank line ends at an index. Lines end in LF, CR or CR LF. */
   #endsBlankLine(chunk: Uint8Array, index: number): boolean {
     const last = chunk[index]
     if (last !== LINE_FEED && last !== CARRIAGE_RETURN) return false
@@ -266,16 +304,27 @@ export class SseFramer {
 
 const NO_BYTES = new Uint8Array(0)
 
+/** Returns the index after the line that begins at `start`, if it ends in the chunk. */
+const endOfLine = (chunk: Uint8Array, start: number): number | undefined => {
+  for (let index = start; index < chunk.byteLength; index++)
+    if (chunk[index] === LINE_FEED || chunk[index] === CARRIAGE_RETURN) return index + 1
+  return undefined
+}
+
 // Events
 
 /** A byte order mark stays in the text, because the text may be written again. */
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** Decodes bytes that end with an event, so that nothing of them stays in the decoder. */
-const decodeAll = (bytes: readonly Uint8Array[]): string =>
-  bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
+const decodeAll = (bytes: readonly Uint8Array[]): string => {
+  return bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
+}
 
-/** Checks the events of a text. Returns undefined if all pass; else what passes, and the error that ends the stream. */
+/**
+ * Checks the events of a text. Returns undefined if all pass as they are; else the text that passes, and the error that
+ * ends the stream after it, if any.
+ */
 const checkEvents = async (
   text: string,
   check: NonNullable<StreamWatch['check']>,

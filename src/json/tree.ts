@@ -56,7 +56,7 @@ export const collectStrings = (document: Json): StringValue[] => {
 export const collectNames = (document: Json): Pick<StringValue, 'value' | 'pointer'>[] => {
   const names: ReturnType<typeof collectNames> = []
   visitValues(document, (object, _, pointer) => {
-    if (isJsonObject(object)) names.push(...jsonEntries(object).map(([value]) => ({ value, pointer })))
+    if (isJsonObject(object)) for (const [value] of jsonEntries(object)) names.push({ value, pointer })
   })
   return names
 }

@@ -54,16 +54,26 @@ export const createTable = (sql: SqlStorage, { name, columns, definitions, index
     sql.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${prefix}${name} ${rest}`)
 }
 
-/** Stores a row, in place of any other with its key. Columns that are missing are NULL, or count on. */
-export const storeRow = <Columns extends Table['columns']>(
-  sql: SqlStorage,
-  { name }: Pick<Table<Columns>, 'name' | 'columns'>,
-  row: { [Column in keyof Columns]?: SqlStorageValue | Uint8Array },
-): void => {
-  const columns = Object.keys(row)
-  const marks = columns.map(() => '?').join(', ')
-  sql.exec(`INSERT OR REPLACE INTO ${name} (${columns.join(', ')}) VALUES (${marks})`, ...Object.values(row))
-}
+type NewRow<Columns> = { [Column in keyof Columns]?: SqlStorageValue | Uint8Array }
+
+/** Creates a function that writes a row into a table. Columns that are missing have their default, or are NULL. */
+const createWriter =
+  (verb: string) =>
+  <Columns extends Table['columns']>(
+    sql: SqlStorage,
+    { name }: Pick<Table<Columns>, 'name' | 'columns'>,
+    row: NewRow<Columns>,
+  ): void => {
+    const columns = Object.keys(row)
+    const marks = columns.map(() => '?').join(', ')
+    sql.exec(`${verb} INTO ${name} (${columns.join(', ')}) VALUES (${marks})`, ...Object.values(row))
+  }
+
+/** Inserts a row. Throws if there is one with its key: history is never overwritten. */
+export const insertRow = createWriter('INSERT')
+
+/** Stores a row, in place of any other with its key. */
+export const storeRow = createWriter('INSERT OR REPLACE')
 
 /** Returns the first row of a query; undefined for none. */
 export const selectFirst = <Columns extends Record<string, SqlStorageValue>>(

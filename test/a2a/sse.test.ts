@@ -86,7 +86,7 @@ describe('relaySse', () => {
       // Half a character, nothing, and half of a line ending.
       [['data: 1\n\ndata: B\u00fc'], 'data: 1\n\n'],
       [[], ''],
-      [['data: 1\n\n: half'], 'data: 1\n\n'],
+      [['data: 1\n\n: half'], 'data: 1\n\n: half\n\n'],
       [['data: 1\r\n\r', '\ndata: 2'], 'data: 1\r\n\r\n'],
     ]
     for (const [chunks, relayed] of rows) {
@@ -192,9 +192,10 @@ describe('relaySse', () => {
   })
 
   it.each([
-    ['between its lines', `data: ${'x'.repeat(70_000)}\n`, ':\n'],
+    ['between its lines', ': alive\n', ':\n'],
+    ['between the lines of a long event', `data: ${'x'.repeat(70_000)}\n`, ':\n'],
     ['not within a line', `data: ${'x'.repeat(70_000)}`, ''],
-    ['not after a CR that an LF may follow', `data: ${'x'.repeat(70_000)}\r`, ''],
+    ['not after a CR that an LF may follow', ': alive\r', ''],
   ])('sends heartbeats in a partly relayed event: %s', async (_, partial, heartbeat) => {
     vi.useFakeTimers(clock)
     const agent = startAgent()

@@ -79,6 +79,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck)
         return
       }
     }
+    rest += decoder.decode()
   } catch (error) {
     // After an error of the network, the check finds what is missing.
     if (!(error instanceof TypeError || (error instanceof Error && error.name === 'AbortError'))) throw error

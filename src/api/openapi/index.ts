@@ -14,6 +14,7 @@ export type { RouteName } from './paths.ts'
 const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400'
 
 let openApiText: string | undefined
+let manifestSchemaText: string | undefined
 
 /** `GET /openapi.json`: the OpenAPI document of this host, from which clients, mocks and reference pages are made. */
 export const getOpenApi: Handler = ({ headers }) => {
@@ -25,11 +26,13 @@ export const getOpenApi: Handler = ({ headers }) => {
 }
 
 /** `GET /schema/manifest.json`: the JSON Schema of manifests, by which editors complete and check the owner's files. */
-export const getManifestSchema: Handler = ({ headers }) =>
-  respondWithDocument(createManifestSchema(), headers, {
+export const getManifestSchema: Handler = ({ headers }) => {
+  manifestSchemaText ??= JSON.stringify(createManifestSchema())
+  return respondWithDocument(manifestSchemaText, headers, {
     'Cache-Control': CACHE_CONTROL,
     'Content-Type': 'application/schema+json',
   })
+}
 
 /** Returns the OpenAPI 3.1 document of this host: its routes, and JSON Schemas made from its valibot schemas. */
 export const createOpenApiDocument = (): JsonObject => {

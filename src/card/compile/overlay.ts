@@ -167,7 +167,8 @@ const targetNames = (document: JsonObject, patch: JsonObject): Map<string, strin
 }
 
 /** Fields besides the endpoints that route calls, as the public card does for every caller. */
-const routingField = /^(?:preferredTransport|preferred_transport|transport|protocol|protocol_?version|agentCard)$/i
+const routingField =
+  /^(?:preferredTransport|preferred_transport|transport|protocol|protocolVersion|protocol_version|agentCard)$/
 
 /** Rejects what an overlay for an extended card cannot change. */
 export const overlayErrors = (overlay: Overlay): CardError[] => {

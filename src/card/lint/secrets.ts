@@ -136,12 +136,15 @@ export const secrets: readonly Rule[] = [
 const MIN_REDACTED_LENGTH = 8
 const MIN_SECRET_LENGTH = 6
 
+/** The members of findings that quote documents. */
+const REDACTED = new Set(['message', 'pointer'])
+
 /** Secrets with one beginning that a text is compared with; of others, everything up to a space or quote is removed. */
 const MAX_COMPARED = 20
 
 /**
- * Creates a function that replaces the secrets of documents in all texts of a value about them, which may repeat them
- * as JSON or as an id, and only their beginning.
+ * Creates a function that replaces the secrets of documents in the messages and pointers of a value about them, which
+ * may repeat them as JSON or as an id, and only their beginning.
  */
 export const createRedaction = (documents: readonly (Json | undefined)[]): (<Value>(value: Value) => Value) => {
   const starts = new Map<string, string[]>()
@@ -153,9 +156,10 @@ export const createRedaction = (documents: readonly (Json | undefined)[]): (<Val
       starts.set(start, same)
       if (same.length < MAX_COMPARED) same.push(text)
     }
-  const redact = (value: Json): Json => {
-    if (typeof value === 'string') return redactText(value, starts)
-    if (Array.isArray(value)) return value.map(redact)
+  // The strings of a list are pointers.
+  const redact = (value: Json, name = 'pointer'): Json => {
+    if (typeof value === 'string') return REDACTED.has(name) ? redactText(value, starts) : value
+    if (Array.isArray(value)) return value.map(item => redact(item))
     return isJsonObject(value) ? mapMembers(value, redact) : value
   }
   return value => (starts.size === 0 ? value : (redact(value as Json) as typeof value))

@@ -63,7 +63,7 @@ export const conversionConfig: ConversionConfig = {
   // JSON Schema has no functions: `conditions` has what it can express of the checks.
   ignoreActions: ['check', 'transform', 'finite', 'includes'],
   overrideSchema: ({ valibotSchema }) => {
-    if (isLazy(valibotSchema)) return anyOf(probes.map(valibotSchema.getter))
+    if (isLazy(valibotSchema)) return anyOf([...new Set(probes.map(valibotSchema.getter))])
     if (valibotSchema.type !== 'custom') return undefined
     return v.is(valibotSchema, []) ? {} : { type: 'object' }
   },

@@ -1,5 +1,4 @@
 export * from './agent-card.ts'
-export * from './agent-card.ts'
 export * from './observed-calls.ts'
 export * from './receipt-format.ts'
 export * from './registration-report.ts'

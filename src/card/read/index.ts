@@ -17,7 +17,6 @@ export * from './foreign.ts'
 export * from './interfaces.ts'
 export * from './provenance.ts'
 export * from './read-card.ts'
-export * from './read-card.ts'
 export { allowsAnonymous, writeV0Requirements } from './security-requirements.ts'
 export {
   getWrappers,

@@ -15,12 +15,12 @@ import { endpointFields } from '../read/index.ts'
 /** Returns whether a URL is this host's URL of an agent, or below it. */
 export const isSelfUrl = (address: string, agentUrl: string): boolean => {
   const [url, self] = [parseUrl(address), parseUrl(agentUrl)]
-  return url !== null && self !== null && isAtOrBelow(url, self)
+  return url !== null && self !== null && url.host === self.host && isAtOrBelow(url, self)
 }
 
-/** Returns whether a URL is another, or below it. Nothing is below a root. Scheme, query and fragment do not count. */
-const isAtOrBelow = ({ host, pathname }: URL, base: URL): boolean =>
-  host === base.host && `${pathname}/`.startsWith(`${base.pathname.replace(/(?<=.)\/$/, '')}/`)
+/** Returns whether the path of a URL is that of another, or below it. Nothing is below a root. */
+const isAtOrBelow = ({ pathname }: URL, base: URL): boolean =>
+  `${pathname}/`.startsWith(`${base.pathname.replace(/(?<=.)\/$/, '')}/`)
 
 /**
  * The URLs of an agent behind a gateway. The hosts of hidden ones must not appear anywhere in the card; those of
@@ -81,7 +81,9 @@ export const createLeakFinder = (
   const publicNames = new Set(endpoints.map(hostnameOf).filter(isPrivate))
   const isBesideEndpoints = (link: string): boolean => {
     const url = parseUrl(link)
-    return url !== null && publicNames.has(hostnameOf(url)) && !endpoints.some(each => isAtOrBelow(url, each))
+    if (url === null || !publicNames.has(hostnameOf(url))) return false
+    const isEndpoint = endpoints.some(each => hostnameOf(each) === hostnameOf(url) && isAtOrBelow(url, each))
+    return !isEndpoint && !wordsOf(url.pathname + url.search + url.hash).some(word => publicNames.has(word))
   }
   return document => {
     const names = collectNames(document).map(({ value, pointer: parent }) => ({
@@ -89,7 +91,7 @@ export const createLeakFinder = (
       pointer: () => parent() + formatPointer(value),
     }))
     return [...names, ...collectStrings(document)].flatMap(({ value, pointer }) => {
-      const words = value.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? []
+      const words = wordsOf(value)
       const hiddenName = words.find(word => hiddenNames.has(word))
       const host = hiddenName ?? words.find(word => publicNames.has(word))
       if (host === undefined) return []
@@ -99,6 +101,9 @@ export const createLeakFinder = (
     })
   }
 }
+
+/** Returns the words of a text that may be host names, in lower case. */
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? []
 
 /** Returns the host name of a URL without the dot of a fully qualified name. */
 const hostnameOf = ({ hostname }: URL): string => hostname.replace(/\.$/, '')

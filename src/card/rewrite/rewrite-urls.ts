@@ -54,7 +54,11 @@ const createUrlRewriter = (
   cardUrl: string | undefined,
   agentUrl: string,
 ): UrlRewriter => {
-  const targets = endpoints.map(endpoint => normalizeUrl(new URL(endpoint)))
+  const targets = endpoints.map(endpoint => {
+    const target = normalizeUrl(new URL(endpoint))
+    // Every path is below a root, but this host serves calls only.
+    return { ...target, below: target.path === '' ? undefined : `${target.address}/` }
+  })
   // The longest endpoint at or above a URL is the one that it belongs to.
   targets.sort((left, right) => right.address.length - left.address.length)
   const cards = new Set([...(cardUrl === undefined ? [] : cardUrls(cardUrl)), ...targets.flatMap(wellKnownCards)])
@@ -66,9 +70,8 @@ const createUrlRewriter = (
     for (const target of targets) {
       const isTarget = address === target.address && (target.search === '' || target.search === search)
       if (isTarget) return `${agentUrl}/a2a${target.search === '' ? search : ''}${hash}`
-      // Every path is below a root, but this host serves calls only.
-      const isBelow = target.path !== '' && address.startsWith(`${target.address}/`)
-      if (isBelow) return `${agentUrl}/a2a${address.slice(target.address.length)}${search}${hash}`
+      if (target.below !== undefined && address.startsWith(target.below))
+        return `${agentUrl}/a2a${address.slice(target.address.length)}${search}${hash}`
     }
     return undefined
   }

@@ -7,7 +7,7 @@ import type { AnswerOptions } from './response.ts'
 export type ForwardOptions = AnswerOptions & {
   /** The limit for the whole response, or for the headers of a stream. */
   timeoutSeconds: number
-  /** Origins that are exempt from the fetch guard, separated by spaces or commas. */
+  /** Origins that are exempt from the fetch guard. */
   allowedOrigins: ReadonlySet<string>
   /** The name of this agent of this host in `Via`. */
   pseudonym: string

@@ -82,7 +82,7 @@ const fromText = (text: string, candidates: Candidates, field: string): ToolCall
   const { tools, tool } = candidates
   const data = parseObject(text)
   const argument = tool && textArgument(tool.inputSchema)
-  const isArguments = data && (argument === undefined || Object.hasOwn(data, argument))
+  const isArguments = data && (argument === undefined || isArgumentsOf(data, tool, argument))
   const namesTool = data && toolMembers.some(member => findTool(data[member], tools))
   if (data && (isArguments || namesTool || readsResource(data, candidates))) return fromData(data, candidates, field)
   if (tool === undefined) return toolMissing(field, tools)
@@ -96,6 +96,13 @@ const parseObject = (text: string): JsonObject | undefined => {
   return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
 }
 
+/** Checks whether an object has the required argument, and nothing but declared ones. */
+const isArgumentsOf = (data: JsonObject, tool: McpTool | undefined, argument: string): boolean =>
+  tool !== undefined && Object.hasOwn(data, argument) && Object.keys(data).every(name => declares(tool, name))
+
+const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>
+  isJsonObject(properties) && Object.hasOwn(properties, name)
+
 /** The members of data that name a tool. */
 const toolMembers = ['skillId', 'skill'] as const
 
@@ -104,7 +111,8 @@ const fromData = (data: JsonObject, candidates: Candidates, field: string): Tool
   const { tools, resources, named, tool } = candidates
   const member = toolMembers.find(name => data[name] !== undefined)
   // The tool of the metadata may have an argument of that name.
-  if (member !== undefined && (named === undefined || findTool(data[member], tools)))
+  const isArgument = named !== undefined && member !== undefined && declares(named, member)
+  if (member !== undefined && !isArgument && (named === undefined || findTool(data[member], tools)))
     return fromNamedCall(data, member, candidates, field)
   if (readsResource(data, candidates)) {
     const uri = data.resource

@@ -1,6 +1,6 @@
 import { matchesGlob } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { createTable, defineTable, exists, selectColumn, selectValue, storeRow } from '../sql.ts'
+import { createTable, defineTable, exists, insertRow, selectColumn, selectValue } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
 
 const changeTable = defineTable(
@@ -26,7 +26,7 @@ export class ChangeFeed {
     const added = changes.filter(({ number }) => number > this.#newest)
     for (const change of added) {
       const { number, id, publicKind } = change
-      storeRow(this.#sql, changeTable, { number, id, is_public: publicKind ? 1 : 0, record: JSON.stringify(change) })
+      insertRow(this.#sql, changeTable, { number, id, is_public: publicKind ? 1 : 0, record: JSON.stringify(change) })
     }
     this.#newest = added.at(-1)?.number ?? this.#newest
     this.#sql.exec('DELETE FROM changes WHERE number <= ?', this.#newest - limit)

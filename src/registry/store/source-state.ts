@@ -1,6 +1,6 @@
 import { agentKeys } from '../kv-format.ts'
 import type { Expected } from '../prepare.ts'
-import type { PendingCard, RefreshWithoutCard, SourceRecord } from '../source-record.ts'
+import type { RefreshWithoutCard, SourceRecord } from '../source-record.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
@@ -79,16 +79,14 @@ export const sourceState = (sql: SqlStorage, id: string) => {
   if (!row || !newest) return null
   const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
   const { kind, url, ttl, staleIfError, pin, verification } = source
-  const { pending, verification: verified } = tables.selectFetched(sql, id)
+  const { pending, verification: verified } = tables.selectReviews(sql, id)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),
     ...(failure && { failing: { ...failure, since: failingSince } }),
-    ...(pending && { pending: withoutCard(pending) }),
+    ...(pending && { pending }),
     ...(verification && { verify: verification.policy, ...(verified && { verification: verified }) }),
     seq: newest.seq,
     publishedHealth: { seq: publishedSeq, health: tables.healthOf(row) },
   }
 }
-
-const withoutCard = ({ card: _, ...pending }: PendingCard): Omit<PendingCard, 'card'> => pending

@@ -73,12 +73,13 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     return results
   }
 
+  /** Sends the changes to those who follow them. Not awaited: no write waits for them. */
+  const announce = (): void => void publisher.publish([tables.EVENTS_KEY])
+
   const publish = async <Value, Failure>(
     result: WriteResult<Value, Failure>,
   ): Promise<(Value & { published: boolean }) | Failure> => {
     if ('error' in result) return result.error
-    // Not awaited: no write waits for those who follow it.
-    void publisher.publish([tables.EVENTS_KEY])
     return { ...result.value, published: await publisher.publish(result.publishKeys ?? result.staleKeys) }
   }
   const read =
@@ -87,8 +88,11 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       query(sql, ...args)
   const write =
     <Args extends unknown[], Value, Failure>(work: (sql: SqlStorage, ...args: Args) => WriteResult<Value, Failure>) =>
-    async (...args: Args): Promise<(Value & { published: boolean }) | Failure> =>
-      publish(commit(() => work(sql, ...args)))
+    async (...args: Args): Promise<(Value & { published: boolean }) | Failure> => {
+      const result = commit(() => work(sql, ...args))
+      if (!('error' in result)) announce()
+      return publish(result)
+    }
 
   /** Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs. */
   const clearOwners = (id: string): Promise<boolean> => publisher.publish([tables.taskOwnersKey(id)])
@@ -110,12 +114,17 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     ): Promise<BatchResult[]> => {
       const areCleared = await Promise.all(registrations.map(({ id }) => clearOwners(id)))
       if (isAtomic && areCleared.includes(false)) return registrations.map(() => CONFLICT.error)
-      if (isAtomic) return Promise.all(commitAll(registrations, mayClaim).map(result => publish(result)))
+      if (isAtomic) {
+        const committed = commitAll(registrations, mayClaim)
+        if (committed.some(result => !('error' in result))) announce()
+        return Promise.all(committed.map(result => publish(result)))
+      }
       const results: Promise<Registered | WriteRejection>[] = []
       // Nothing is awaited between two of them: each is committed before the next one, and published meanwhile.
       for (const [index, registration] of registrations.entries()) {
         try {
           const result = areCleared[index] ? commit(() => register(sql, registration, mayClaim)) : CONFLICT
+          if (!('error' in result)) announce()
           results.push(publish(result))
           if ('error' in result && result.error.outcome === 'conflict') break
         } catch (error) {

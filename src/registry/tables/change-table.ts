@@ -2,7 +2,7 @@ import type { ChangeClass } from '../../card/diff/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'
-import { defineTable, selectValue, storeRow } from '../sql.ts'
+import { defineTable, insertRow, selectValue } from '../sql.ts'
 import { isPublic } from './agent-table.ts'
 
 /** The changes of what is registered. */
@@ -40,7 +40,7 @@ type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'class' | 'at'> & {
 export const recordChange = (sql: SqlStorage, change: Change): void => {
   const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at, wasPublic } = change
   const public_kind = publicKindOf(wasPublic, isPublic(sql, id))
-  storeRow(sql, changes, { id, seq, kind, public_kind, class: changeClass ?? null, at })
+  insertRow(sql, changes, { id, seq, kind, public_kind, class: changeClass ?? null, at })
   sql.exec('DELETE FROM changes WHERE number <= (SELECT MAX(number) FROM changes) - ?', MAX_STORED_CHANGES)
   const details = {
     ...(changeClass && { class: changeClass }),

@@ -5,7 +5,7 @@ import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import type { RevisionRow, StoredRevision } from '../compare.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
-import { defineTable, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { defineTable, insertRow, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
 import { agents, namedSince } from './agent-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { selectSigning } from './signature-table.ts'
@@ -187,13 +187,13 @@ export const storeSigned = (sql: SqlStorage, id: string, tiers: readonly TierDoc
 export const appendRevision = (sql: SqlStorage, registration: Registration, modified: number): number => {
   const { id, visibility, set = null, origin, manifest, manifestEtag, card, source, actor, changeClass } = registration
   const seq = selectLastSeq(sql, id) + 1
-  storeRow(sql, revisions, {
+  insertRow(sql, revisions, {
     ...{ id, seq, created: modified, origin, manifest, made_by: source?.by ?? 'manifest', author: actor },
     class: changeClass ?? null,
     drift: source?.drift?.length ? serializeDrift(source.drift) : null,
   })
   const cards = card === undefined ? [] : [{ tier: PUBLIC, card }, ...registration.extended]
-  for (const { tier, card } of cards) storeRow(sql, revision_cards, { id, seq, tier, card })
+  for (const { tier, card } of cards) insertRow(sql, revision_cards, { id, seq, tier, card })
   const { text: _, ...fields } = registration.search
   const named = namedSince(sql, id, registration.summary.name, modified)
   storeRow(sql, agents, {
@@ -215,7 +215,7 @@ export const appendTombstone = (sql: SqlStorage, id: string, author: string, cre
   deleteDocuments(sql, id)
   sql.exec('DELETE FROM agents WHERE id = ?', id)
   unindexAgent(sql, id)
-  storeRow(sql, revisions, { id, seq, created, made_by: 'removal', author })
+  insertRow(sql, revisions, { id, seq, created, made_by: 'removal', author })
   pruneRevisions(sql, id, seq)
   return seq
 }
@@ -231,8 +231,8 @@ const storeTier = (sql: SqlStorage, id: string, { tier, representations: documen
   else sql.exec('DELETE FROM extended WHERE id = ? AND tier = ?', id, tier)
   for (const { names, etag, bytes } of groupByEtag(documents)) {
     const row = { id, etag, names: JSON.stringify(names), body: bytes }
-    if (tier === PUBLIC) storeRow(sql, representations, row)
-    else storeRow(sql, extended, { ...row, tier })
+    if (tier === PUBLIC) insertRow(sql, representations, row)
+    else insertRow(sql, extended, { ...row, tier })
   }
 }
 

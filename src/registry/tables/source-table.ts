@@ -169,6 +169,23 @@ export const selectFetched = (
   }
 }
 
+/** Returns what is known of the fetched cards of an agent, without the cards, which may be long. */
+export const selectReviews = (
+  sql: SqlStorage,
+  id: string,
+): Pick<SourceRecord, 'verification'> & { pending?: Omit<PendingCard, 'card'> } => {
+  const query = 'SELECT name, validators, review FROM fetched WHERE id = ? AND review IS NOT NULL'
+  const rows = sql.exec<{ name: string; validators: string; review: string }>(query, id).toArray()
+  const served = rows.find(({ name }) => name === 'served')
+  const pending = rows.find(({ name }) => name === 'pending')
+  return {
+    ...(served && (JSON.parse(served.review) as ServedReview)),
+    ...(pending && {
+      pending: { validators: JSON.parse(pending.validators) as Validators, ...(JSON.parse(pending.review) as Review) },
+    }),
+  }
+}
+
 /** Checks whether the served card was made from this document; undefined stands for none. */
 export const matchesFetched = (sql: SqlStorage, id: string, card: string | undefined): boolean => {
   const query = "SELECT card = ? FROM fetched WHERE id = ? AND name = 'served'"

@@ -92,9 +92,11 @@ export class Turn {
 
   #showMessage({ messageId, parts }: Message): void {
     if (messageId !== '' && this.#seenMessages.has(messageId)) return
-    this.#seenMessages.add(messageId)
     if (this.#messages.childElementCount >= MAX_MESSAGES) this.#markFull()
-    else this.#messages.append(new PartList(this.#budget, parts).element)
+    else {
+      this.#seenMessages.add(messageId)
+      this.#messages.append(new PartList(this.#budget, parts).element)
+    }
   }
 
   #artifact(artifact: Artifact): ReturnType<typeof showArtifact> | undefined {
