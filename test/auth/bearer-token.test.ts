@@ -69,6 +69,9 @@ describe('containsHostToken', () => {
     expect(found(all => all.join(','))).toEqual([true, false, true])
     expect(found(all => all.map(encodeBasic).join(', '))).toEqual([true, false, true])
     expect(found(all => all.join(','), token)).toEqual([true, true, true])
+    // 104 characters at either end: two tokens, and what may be around them.
+    const around = (before: number, after: number) => contains('x'.repeat(before) + admin + 'x'.repeat(after))
+    expect([around(84, 105), around(85, 103), around(85, 104)]).toEqual([true, true, false])
   })
 })
 

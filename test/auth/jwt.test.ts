@@ -235,7 +235,10 @@ describe('the keys of an issuer', () => {
   it('are fetched once for all tokens, even if the request that fetches them is cancelled', async () => {
     await Promise.all(Array.from({ length: 20 }, async () => verify(await server.sign())))
     await verify(await server.sign())
-    expect(server.paths).toEqual([`/${server.tenant}/.well-known/openid-configuration`, '/keys'])
+    expect(server.requests.map(({ path, headers }) => [path, headers.accept])).toEqual([
+      [`/${server.tenant}/.well-known/openid-configuration`, 'application/json'],
+      ['/keys', 'application/json'],
+    ])
     expect(waitUntil).toHaveBeenCalledExactlyOnceWith(expect.any(Promise))
   })
 

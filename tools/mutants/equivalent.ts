@@ -44,6 +44,16 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'no HttpError has the status 500: it is the response to any other error',
   },
   { path: 'src/auth/throttle.ts', original: '1', replacement: '2', line: 'size: 1', reason: CACHE },
+  { path: 'src/auth/throttle.ts', original: '1', replacement: '0', line: 'size: 1', reason: CACHE },
+  { path: 'src/auth/throttle.ts', original: 'size: 1', replacement: '', reason: CACHE },
+  { path: 'src/auth/oidc-issuers.ts', original: '2', replacement: '1', line: 'MAX_CACHE_BYTES', reason: CACHE },
+  {
+    path: 'src/auth/bearer-token.ts',
+    original: "''",
+    replacement: "'mutant'",
+    line: 'adminToken =',
+    reason: 'a host without an ADMIN_TOKEN finds it in no text, however long',
+  },
   {
     path: 'src/card/signatures/payloads.ts',
     original: 'a[index]?.codePointAt(0) ?? 0',
@@ -82,6 +92,19 @@ export const equivalentMutants: readonly Equivalent[] = [
     original: 'used > 0',
     replacement: 'used >= 0',
     reason: 'an entry of 0 counts as none',
+  },
+  {
+    path: 'src/mcp/agent/quotas.ts',
+    original: '0',
+    replacement: '-1',
+    line: '#unread = 0',
+    reason: 'neither is more than what is unread after the first event',
+  },
+  {
+    path: 'src/mcp/client/client-shims.ts',
+    original: "'This host does not validate results of tools.'",
+    replacement: "''",
+    reason: 'the client knows no schemas, so it asks for no validator',
   },
   { path: 'src/registry/edge/receipts.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
   {

@@ -51,9 +51,10 @@ const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { tex
   if (code === 'MULTIPLE_DOCS')
     return { offset, message: 'The file has more than one document. Write each agent in a file of its own.' }
   const start = /closing|and end with/i.test(message) ? findUnclosed(document, text, offset) : undefined
-  const opening = text[start ?? -1]
-  if (start !== undefined && opening !== undefined)
+  if (start !== undefined) {
+    const opening = text.charAt(start)
     return { offset: start, message: `This is not YAML. The ${opening} here has no closing ${CLOSING[opening]}.` }
+  }
   for (const [codes, pattern, hint] of HINTS) {
     pattern.lastIndex = lines.lineStarts[line - 1] ?? 0
     const found = codes.test(code) ? pattern.exec(text) : null

@@ -37,6 +37,10 @@ describe('the linter on field names', () => {
       [{ 'pay/ment': {} }, 'unknown-field info /pay~1ment'],
       // Like a declared field, and like a member of Object.prototype.
       [{ skill: [] }, 'unknown-field info /skill'],
+      [
+        { additionalInterfaces: [{ url: 'https://a.example/b', transport: 'GRPC', tenancy: 'x' }] },
+        'unknown-field info /additionalInterfaces/0/tenancy',
+      ],
       [{ toString: 'x' as never }, 'unknown-field info /toString'],
       [
         { skills: ['a', 'b', 'c'].map(id => ({ ...cleanSkill, id, payment: {} })) },

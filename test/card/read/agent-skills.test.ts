@@ -71,3 +71,13 @@ describe('the skill of a tool', () => {
     ])
   })
 })
+
+describe("the endpoint of an MCP server's card", () => {
+  it('is `upstream.url` where the manifest has it, which the report notes', () => {
+    const upstream = { ...mcpUpstream, url: 'https://agent.example/a2a' }
+    const { filled } = compileCard({ upstream }, mcpServerCard({ name: 'get_x' })).report
+    expect(filled.filter(({ pointer }) => pointer === '/supportedInterfaces')).toEqual([
+      { pointer: '/supportedInterfaces', message: 'set to JSONRPC of A2A 1.0 at `upstream.url`' },
+    ])
+  })
+})

@@ -161,6 +161,12 @@ describe('a question of a server', () => {
     expect([other.contextId, resultOf(other)]).toEqual([task.contextId, [{ action: 'cancel' }]])
     expect(stateOf(await agent.answer(task, { text: 'Rome' }, anonymous))).toBe('COMPLETED')
   })
+
+  it('reaches an authenticated caller while another of its calls runs', async () => {
+    const tasks = [await agent.callTool('ask'), await agent.callTool('ask')]
+    expect(tasks.map(stateOf)).toEqual(['INPUT_REQUIRED', 'INPUT_REQUIRED'])
+    for (const task of tasks) expect(stateOf(await agent.answer(task, { text: 'Rome' }))).toBe('COMPLETED')
+  })
 })
 
 describe('the questions of one call', () => {

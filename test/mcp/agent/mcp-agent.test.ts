@@ -130,6 +130,15 @@ describe('McpAgent', () => {
     expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } })
   })
 
+  it('fails a message that calls no tool, without a request to the server', async () => {
+    const { result } = await sendForJson('SendMessage', message([{ text: 'Rome' }]))
+    const parts = [{ text: 'Agent execution error: This message calls no tool.' }]
+    expect([result, takeMethods()]).toMatchObject([
+      { task: { status: { state: 'TASK_STATE_FAILED', message: { parts } } } },
+      [],
+    ])
+  })
+
   it('reports an upstream that cannot be called without the details', async () => {
     const rows: [upstream: BridgeCall['upstream'], reason: string][] = [
       [{ url: 'http://127.0.0.1:1/mcp' }, 'AGENT_UNREACHABLE'],
@@ -172,7 +181,7 @@ describe('McpAgent', () => {
     expect(new Set(open.map(({ headers }) => headers.get('Content-Type')))).toEqual(new Set(['text/event-stream']))
     expect(await (await stream()).json()).toMatchObject({
       id: 1,
-      error: { code: -32000, message: expect.stringContaining('Too many calls') },
+      error: { code: -32000, message: 'Too many calls. Try again in 10 seconds.' },
     })
     expect(await open[0]?.text()).toContain('TASK_STATE_COMPLETED')
     open.push(await stream())

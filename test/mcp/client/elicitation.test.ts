@@ -19,9 +19,12 @@ describe('callWithAnswers', () => {
   /** Calls a tool that returns these results, the last one for ever. Returns the outcome, the calls and the questions. */
   const call = async (...results: object[]) => {
     const calls: object[] = []
+    const times: number[] = []
+    const begun = Date.now()
     const elicitations: object[] = []
     const respond = async (given: object) => {
       calls.push(given)
+      times.push(Date.now() - begun)
       return (results.length > 1 ? results.shift() : results[0]) as never
     }
     const outcome = callWithElicitation(params, respond, async (elicitation): Promise<ElicitResult> => {
@@ -29,7 +32,7 @@ describe('callWithAnswers', () => {
       return { action: 'accept', content: { n: elicitations.length } }
     })
     await vi.advanceTimersByTimeAsync(60_000)
-    return { outcome: await outcome, calls, elicitations }
+    return { outcome: await outcome, calls, times, elicitations }
   }
 
   it('repeats the call with the answers to all questions, and with the state of the server', async () => {
@@ -46,8 +49,12 @@ describe('callWithAnswers', () => {
     expect(calls).toEqual([params, { ...params, inputResponses, requestState: 'state-1' }])
   })
 
-  it('repeats the call with the newest state only', async () => {
-    const { calls } = await call(asks({}, 'one'), asks({}, 'two'), done)
+  it('repeats the call with the newest state only, after a pause where nobody is asked', async () => {
+    const { calls, times } = await call(asks({}, 'one'), asks({}, 'two'), done)
+    expect([times, (await call(asks({ a: elicit('A') }), done)).times]).toEqual([
+      [0, 250, 500],
+      [0, 0],
+    ])
     expect(calls).toEqual([params, { ...params, requestState: 'one' }, { ...params, requestState: 'two' }])
   })
 

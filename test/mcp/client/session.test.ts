@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -55,6 +56,26 @@ it('closes a session even when the server never responds to its DELETE request',
 /** The response of a server that opens a session. */
 const withSession = () =>
   Response.json({ jsonrpc: '2.0', id: 0, result: initialized() }, { headers: { 'Mcp-Session-Id': 'one' } })
+
+it('does not announce changed tools once it is closed', async () => {
+  const changed = { id: undefined, method: 'notifications/tools/list_changed' }
+  const script = scripted({ initialize: initialized({ tools: { listChanged: true } }) })
+  const changesIn = async (use: (session: Session) => unknown) => {
+    const onToolsChanged = vi.fn()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const fetchInMemory = async (url: string, init: RequestInit) =>
+      init.method === 'GET' ? endless(changed) : script(new Request(url, init))
+    const opened = await openSession('https://mcp.internal/mcp', fetchInMemory as never, { onToolsChanged })
+    if ('failure' in opened) throw new Error(opened.failure.message)
+    // The client reads the stream.
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    await use(opened.session)
+    await vi.advanceTimersByTimeAsync(1_000)
+    await opened.session.close()
+    return onToolsChanged.mock.calls.length
+  }
+  expect([await changesIn(() => undefined), await changesIn(session => session.close())]).toEqual([1, 0])
+})
 
 it('includes the instructions of the server', async () => {
   const session = await open(scripted({ initialize: { ...initialized(), instructions: 'Look first.' } }))
