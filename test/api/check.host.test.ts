@@ -302,7 +302,12 @@ describe('POST /agents/{id}/check', () => {
     const reason = 'A message must name a tool of the MCP server, and this one names none.'
     expect(find(receipt, 'gate', 'message')).toMatchObject({ result: 'skipped', reason })
     const direct = receipt.tests.filter(({ through }) => through === 'direct')
-    expect(direct).toMatchObject([{ id: 'direct', result: 'skipped' }])
+    expect(direct).toMatchObject([
+      {
+        ...{ id: 'direct', result: 'skipped' },
+        reason: 'The agent is an MCP server, which has no endpoint of A2A itself.',
+      },
+    ])
     expect(find(receipt, 'gate', 'unknown-task')).toMatchObject({ result: 'passed' })
     expect(methods()).not.toContain('tools/call')
   })

@@ -115,6 +115,8 @@ describe('the comparison of a card with its calls', () => {
         change: { op: 'remove', path: '/supportedInterfaces/2' },
       },
     ])
+    const first = { rule: 'observed-interface', pointer: '/supportedInterfaces/0' }
+    expect(compare({ protocols: { 'JSONRPC 1.0': outcomes(0, 3) } })).toMatchObject([first])
   })
 
   it('proposes to add an interface in whose protocol the agent answers', () => {

@@ -188,6 +188,8 @@ describe('a push configuration that is read back', () => {
     const deep = `${'['.repeat(MAX_JSON_DEPTH + 1)}${']'.repeat(MAX_JSON_DEPTH + 1)}`
     const call = callWith({ operation: 'getPushConfig' })
     expect(await check(deep, { call, level: 'off' })).toMatchObject({ kind: 'invalid-response' })
+    const error = { kind: 'invalid-response', status: 200, detail: 'jsonrpc must be "2.0"' }
+    expect(await check('{}', { call })).toEqual(error)
   })
 
   it('is whole for the caller who creates it', async () => {

@@ -101,11 +101,12 @@ describe('the media types of the extended card that an agent returns to a caller
 
   it('are fetched again for another caller', async () => {
     await readModes(mine)
-    const subject = { authenticated: true, subject: 'token:1', strippedHeaders: [] } as never
+    const subject = (subject: string) => ({ authenticated: true, subject, strippedHeaders: [] }) as never
     for (const [limit, ...caller] of [
       ['192.0.2.1', { Authorization: 'Bearer other' }],
       ['192.0.2.1', { ...mine, 'X-Key': 'key' }],
-      ['token:1', mine, subject],
+      ['token:1', mine, subject('token:1')],
+      ['token:2', mine, subject('token:2')],
     ] as [string, Record<string, string>, Authentication?][])
       expect((await readModes(...caller))[1]).toEqual([`extended:${limit}`, 'agent'])
   })

@@ -198,6 +198,8 @@ describe('an answer whose meaning is not certain is refused', () => {
       // A task and a message at once.
       [answer(change(without(task, 'kind'), { role: 'agent', parts: [] }))],
       [answer(without(task, 'contextId'))],
+      // A list with what is no object.
+      [answer(change(task, { history: [null] }))],
       [answer(withState(task, 'done'))],
       // In the form of the other version.
       [answer(withState(without(task, 'kind'), 'TASK_STATE_COMPLETED'))],

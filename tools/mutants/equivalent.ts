@@ -81,6 +81,25 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'neither an empty text nor "undefined" has the form of the header',
   },
   {
+    path: 'src/gateway/upstream/trace-context.ts',
+    original: 'traceId === undefined || parentSpanId === undefined',
+    replacement: 'traceId === undefined && parentSpanId === undefined',
+    reason: 'a header has both or neither',
+  },
+  {
+    path: 'src/gateway/gate/content-negotiation.ts',
+    original: 'parsedModes.set(modes, parsed)',
+    replacement: '',
+    reason: CACHE,
+  },
+  {
+    path: 'src/gateway/index.ts',
+    original: "''",
+    replacement: "'mutant'",
+    line: 'callGateOnly',
+    reason: 'the check of an agent always names it',
+  },
+  {
     path: 'src/mcp/agent/tool-client.ts',
     original: '1',
     replacement: '2',
