@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/card/compile/index.ts'
 import { MAX_FIELD_VALUES, MAX_INDEXED_LENGTH, MAX_LISTED_EXAMPLES } from '../../src/limits.ts'
-import { collectSearchFields } from '../../src/registry/search-terms.ts'
+import { collectSearchFields, type FilterName, toTerm } from '../../src/registry/search-terms.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 
 const fieldsOf = (card: object) => {
@@ -54,4 +54,14 @@ describe('collectSearchFields', () => {
       MAX_INDEXED_LENGTH,
     ])
   })
+})
+
+it('toTerm omits the parameters of media types only, and the patch number of a version', () => {
+  for (const [name, value, term] of [
+    ['inputMode', ' Text/Plain ; charset=utf-8', 'text/plain'],
+    ['outputMode', 'Text/Plain; charset=utf-8', 'text/plain'],
+    ['tag', 'One; Two', 'one; two'],
+    ['protocolVersion', '0.3.1', '0.3'],
+  ] satisfies [FilterName, string, string][])
+    expect([name, toTerm(name, value)]).toEqual([name, term])
 })

@@ -5,8 +5,9 @@ import { type ImportReply, type ImportStep, runImportStep } from '../../../src/r
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { register } from '../../../src/registry/store/registrations.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
+import { endCheck } from '../../../src/registry/tables/receipt-table.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { registration, withoutKeys } from '../../support/registrations.ts'
+import { receiptOf, registration, withoutKeys } from '../../support/registrations.ts'
 import { openSql, openStorage } from '../../support/storage.ts'
 
 const digest = 'f'.repeat(64)
@@ -29,6 +30,7 @@ const exportAgent = async (id: string): Promise<string> => {
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
   const prepared = { id, document: minimalCard, ...result, signing: withoutKeys }
   register(source, await prepareRegistration(prepared, { actor: 'admin', expected: {} }), true)
+  endCheck(source, id, receiptOf(id))
   let text = ''
   for (let page = exportPage(source, undefined); ; page = exportPage(source, page.next)) {
     text += page.lines
@@ -65,7 +67,7 @@ describe('an import', () => {
     expect(await commit(session)).toMatchObject({ outcome: 'imported', agents: 1 })
     expect([agents(), names('staged_*')]).toEqual([[{ id: 'a' }], []])
     const keys = storage.sql.exec('SELECT key FROM outbox ORDER BY key').toArray()
-    expect(keys.map(({ key }) => key)).toEqual(['card:a', 'events:', 'host:*', 'index:a'])
+    expect(keys.map(({ key }) => key)).toEqual(['card:a', 'events:', 'host:*', 'index:a', 'receipt:a'])
     expect(await commit(session)).toEqual({ outcome: 'interrupted' })
   })
 

@@ -4,6 +4,7 @@ import {
   type CatalogQuery,
   type ListQuery,
   selectAgents,
+  selectAgentsByName,
   selectCatalog,
 } from '../../../src/registry/tables/agent-table.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
@@ -78,6 +79,13 @@ describe('a list of a set', () => {
     remove(sql, 'a-2', {}, 'admin')
     expect(list({ set: 'a', covered: ['*'] })).toEqual([])
   })
+})
+
+it('selectAgentsByName returns null for the public agent where there is none', () => {
+  expect(['b-1', 'none'].map(name => selectAgentsByName(sql, name))).toStrictEqual([
+    { public: null, internal: ['b-1'] },
+    { public: null, internal: [] },
+  ])
 })
 
 it('has the indexes by which a set, the failing sources and the keys that are due are found', () => {

@@ -4,7 +4,13 @@ import type { SourceRecord } from '../../../src/registry/source-record.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { selectManifest } from '../../../src/registry/tables/agent-table.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
-import { selectLatestRevision, selectRevision, selectRevisions } from '../../../src/registry/tables/revision-table.ts'
+import {
+  appendRevision,
+  appendTombstone,
+  selectLatestRevision,
+  selectRevision,
+  selectRevisions,
+} from '../../../src/registry/tables/revision-table.ts'
 import { serializeDrift } from '../../../src/registry/tables/source-table.ts'
 import { fetched, registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
@@ -107,4 +113,15 @@ it('selectLatestRevision returns the newest one, also without a card, and nothin
   expect(cards).toMatchObject([{ seq: 1, card: 'One' }, { seq: 2 }])
   expect(cards[1]).not.toHaveProperty('card')
   expect(selectLatestRevision(sql, 'a')).toBeNull()
+})
+
+it('a second revision of the same number is refused, and the first one stays', () => {
+  putAgent('One')
+  const before = sql.exec('SELECT * FROM revisions').toArray()
+  const exec: SqlStorage['exec'] = (query, ...values) =>
+    sql.exec(query.startsWith('SELECT MAX(seq)') ? 'SELECT 0 WHERE ? IS NOT NULL' : query, ...values)
+  const outdated = { exec } as SqlStorage
+  expect(() => appendRevision(outdated, registration('a', 'Two'), 1)).toThrow('UNIQUE constraint failed')
+  expect(() => appendTombstone(outdated, 'a', 'admin', 1)).toThrow('UNIQUE constraint failed')
+  expect(sql.exec('SELECT * FROM revisions').toArray()).toEqual(before)
 })
