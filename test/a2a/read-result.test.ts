@@ -256,6 +256,8 @@ describe('a result', () => {
       [v03('getTask'), 'history.0.kind', 'task', 'result.history[0].kind must be "message"'],
       [v03('send'), 'kind', 'status-update', 'result.kind must be task or message'],
       [v03('send'), 'role', 'assistant', 'result.role must be user or agent'],
+      // Only ProtoJSON has numbers for values.
+      [v03('send'), 'role', 1, 'result.role must be user or agent'],
       [v03('listPushConfigs'), '0.taskId', undefined, `result.configs[0].taskId ${nonEmpty}`],
       [rest03('getTask'), 'status.state', 'TASK_STATE_CANCELED', `result.status.state ${state}`],
       [rest03('getTask'), part, {}, 'result.artifacts[0].parts[0] must have exactly one of text, file, data'],

@@ -193,6 +193,8 @@ describe('GET /.well-known/api-catalog', () => {
     expect((await getLinkSet('?limit=1'))[0]).toMatchObject({
       'api-catalog': [{ href: `${origin}${path}?limit=1&cursor=a` }],
     })
+    // Agent B has no documentation.
+    expect((await getLinkSet('?limit=1&cursor=a')).at(-1)).not.toHaveProperty('service-doc')
   })
 })
 

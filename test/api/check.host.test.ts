@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Receipt, ReceiptTest, ServedReceipt } from '../../src/card/model/receipt-format.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { canonicalJson } from '../../src/json/tree.ts'
+import { getRegistry } from '../../src/registry/store/registry.ts'
 import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
-import { agentCard } from '../support/cards/cards.ts'
+import { agentCard, minimalCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
 import { scripted } from '../support/mcp-server.ts'
+import { startNodeHost } from '../support/node-host.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
 import { html, json, type Responder, reply, stream } from '../support/upstream.ts'
 
@@ -356,6 +358,15 @@ describe('POST /agents/{id}/check', () => {
     ]
     for (const [response, status, code] of refusals) expect(response).toMatchObject({ status, body: { code } })
   })
+})
+
+it('answers a check of an agent that is removed meanwhile as one of an unknown agent', async () => {
+  const host = await startNodeHost()
+  await host.put('removed', minimalCard)
+  vi.spyOn(getRegistry(host.env), 'document').mockResolvedValue(null)
+  const headers = { Authorization: `Bearer ${token}` }
+  const response = await host.fetch('/agents/removed/check', { method: 'POST', headers })
+  expect([response.status, await response.json()]).toMatchObject([404, { code: 'agent-not-found' }])
 })
 
 describe('the agents of the official SDKs', () => {

@@ -4,6 +4,7 @@ import { operationNames, operations } from '../../src/a2a/operations.ts'
 import { pathOf } from '../../src/a2a/rest-paths.ts'
 import { createOpenApiDocument } from '../../src/api/openapi/index.ts'
 import { rateLimits } from '../../src/api/openapi/operation.ts'
+import { problems } from '../../src/api/openapi/problems.ts'
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
 import { type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
@@ -465,16 +466,35 @@ describe('the document', () => {
     expect(document).toMatchObject({
       paths: {
         '/agents/{id}/a2a': { post: { security: [{}, { token: ['call'] }] } },
+        '/agents': { get: { security: [{}, { token: ['read'] }] } },
+        '/audit': { get: { security: [{ token: ['admin'] }] } },
         '/keys': { get: { 'x-rate-limits': [{ name: 'AUTH_LIMIT', requests: 30 }] } },
         '/import': { post: { 'x-rate-limits': [{ name: 'WRITE_LIMIT' }, { name: 'AUTH_LIMIT' }] } },
       },
-      components: { schemas: { TokenRequest: { additionalProperties: false } } },
+      components: {
+        schemas: {
+          TokenRequest: { additionalProperties: false },
+          AgentCard: { required: ['name'] },
+          Problem: { properties: { errors: { items: { $ref: '#/components/schemas/FieldError' } } } },
+        },
+      },
     })
     const dialects = ['hybrid', '1.0', 'superx', 'telex', 'shaman', '0.3', 'gopherhole']
     const dialect = expect.objectContaining({ name: 'dialect', schema: { enum: dialects } })
     expect(document).toHaveProperty(['paths', '/agents/{id}', 'get', 'parameters'], expect.arrayContaining([dialect]))
     const { responses } = document.components as { responses: JsonObject }
     expect(Object.values(responses)).toContainEqual({ description: 'The agent has deleted it.' })
+  })
+
+  it('describes every parameter, has no empty description, and names every problem', () => {
+    const { paths } = document as { paths: Record<string, Record<string, { parameters: JsonObject[] }>> }
+    const parameters = Object.values(paths).flatMap(item => Object.values(item).flatMap(each => each.parameters))
+    expect(parameters.filter(({ description }) => typeof description !== 'string')).toEqual([])
+    const text = JSON.stringify(document)
+    expect(text).not.toContain('"description":""')
+    // Lines of a batch have two of them, and paths without the method the third.
+    const unnamed = ['bad-line', 'batch-refused', 'method-not-allowed']
+    expect(Object.keys(problems).filter(code => !text.includes(`\`${code}\``))).toEqual(unnamed)
   })
 
   it('has the rate limits of wrangler.toml', () => {

@@ -68,6 +68,7 @@ describe('GET /agents?q=', () => {
       ['inputMode=application/*', ['chinese', 'german']],
       ['inputMode=*/*&q=weather', ['weather']],
       ['inputMode=IMAGE/png;q=1&outputMode=text/plain', ['weather']],
+      ['outputMode=text/*&q=weather', ['weather']],
       ['q=weather&name=agent&tag=rain&skill=Skill forecast&limit=1', ['weather']],
     ]
     for (const [query, expected] of rows) expect(await ids(encodeURI(query)), query).toEqual(expected)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
+import { bridgeCall, type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../../src/a2a/operations.ts'
 import { matchRestPath, restParams } from '../../../src/a2a/rest-paths.ts'
 import { readTaskReferences } from '../../../src/a2a/task-references.ts'
@@ -260,6 +260,10 @@ describe('a call in another protocol', () => {
       const request = translated(callOf(operation, params), to)
       expect([request.httpMethod, request.path], JSON.stringify(params)).toEqual([httpMethod, path])
     }
+    // A call without a body has no parameters.
+    const bridged = bridgeCall(callOf('getTask', { id: 't' }), restV1)
+    expect(bridged).toHaveProperty('hasBody', false)
+    expect(bridged).toHaveProperty('call.params', {})
     const created = translated(callOf('createPushConfig', { taskId: 't', ...config }), restV03)
     expect(created).toMatchObject({
       path: 'v1/tasks/t/pushNotificationConfigs',

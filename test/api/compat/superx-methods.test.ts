@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadCard } from '../../../src/api/card-endpoints.ts'
 import { getAgent, listAgents } from '../../../src/api/compat/superx.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
@@ -95,5 +95,18 @@ describe('agents/get', () => {
   it('finds no agent by a name of more than 200 characters, without looking it up', async () => {
     for (const named of ['a'.repeat(201), '\u0301\u0316'.repeat(256 * 1024)])
       expect(await getAgent({ id: named }, makeContext())).toEqual({ error: { kind: 'unknown-agent', agent: named } })
+  })
+
+  it('reports that KV is unavailable as the state of this host, not of the upstream', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const bytes = new Uint8Array(new TextEncoder().encode('{"visibility": "public", "apiKeyHeaders": []}'))
+    const profile = encodeEnvelope({ seq: 1, modified: '', representations: { profile: { etag: '"p"', bytes } } })
+    const get = vi.fn().mockResolvedValueOnce(profile.buffer).mockRejectedValueOnce(new Error('KV GET failed: 503'))
+    const REGISTRY = { getByName: () => ({ namedAgents: async (id: string) => ({ public: id, internal: [] }) }) }
+    const context = { ...makeContext(), env: { CARDS: { get }, REGISTRY } as unknown as Env }
+    expect(await getAgent({ id: makeId(0) }, context)).toMatchObject({
+      agent: makeId(0),
+      error: { status: 503, code: 'unavailable' },
+    })
   })
 })
