@@ -1,5 +1,67 @@
-export { readHealth, readUpstreamBindings } from './host-health.ts'
+import { config } from '../../config.ts'
+import { log } from '../../http/index.ts'
+import type { WebhookHealth } from '../events/index.ts'
+import { getRegistry, type RegistryHealth } from '../store/index.ts'
+import { KvCache } from './kv-cache.ts'
+
 export * from './observed-calls.ts'
 export { cacheReceipt, readReceipt } from './receipts.ts'
 export * from './start.ts'
 export { cacheRegistered, cacheRemoved, purgeLists } from './write-through.ts'
+
+/** The time that the Registry has to respond. Monitors wait 10 seconds, as a rule. */
+const TIMEOUT_MS = 4_000
+
+/** The state of the Registry and of the webhook, which is null without one. */
+type HostHealth = RegistryHealth & { webhook: WebhookHealth | null }
+
+/** Keeps the last result in memory, so that nobody can load the Registry by asking often. It has one entry. */
+const results = new KvCache<HostHealth | 'unreachable'>(1, () => 1)
+
+/** Returns the state of the host, at most half a minute old. Never rejects. */
+export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostHealth | 'unreachable'> => {
+  const read = async () => ({ value: await loadHealth(env), seq: 0 })
+  return results.getFresh('') ?? (await results.fetch('', read, ctx)) ?? 'unreachable'
+}
+
+type Bindings = { secret?: string; service?: string }[]
+
+/** Keeps the last list of names for as long. It has one entry. */
+const bindings = new KvCache<Bindings>(1, () => 1)
+
+/** Returns the secrets and bindings that manifests name, at most half a minute old; none if unknown. Never rejects. */
+export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> => {
+  const read = async () => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 })
+  return bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []
+}
+
+const loadHealth = async (env: Env): Promise<HostHealth | 'unreachable'> => {
+  const loaded = await withTimeout(Promise.all([getRegistry(env).health(), loadWebhook(env)]))
+  return loaded ? { ...loaded[0], webhook: loaded[1] } : 'unreachable'
+}
+
+/** Returns what the Registry responds; undefined, after a line in the log, if it does not respond in time. */
+const withTimeout = async <Value>(work: Promise<Value>): Promise<Value | undefined> => {
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timeout.reject(new Error(`no response after ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
+  try {
+    return await Promise.race([work, timeout.promise])
+  } catch (error) {
+    log('error', 'registry-unavailable', { 'exception.message': String(error) })
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The Registry may be well while the object that delivers to the webhook is not. */
+const loadWebhook = async (env: Env): Promise<WebhookHealth | null> => {
+  if (config(env).webhookUrl === undefined) return null
+  try {
+    return await env.EVENTS.getByName('default').health()
+  } catch (error) {
+    const detail = { 'calling_card.detail': 'its state is unknown', 'exception.message': String(error) }
+    log('error', 'webhook-failed', detail)
+    return { pending: null, failingSince: null }
+  }
+}
