@@ -127,7 +127,7 @@ export const equivalentMutants: readonly Equivalent[] = [
   },
   { path: 'src/registry/edge/receipts.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
   {
-    path: 'src/registry/edge/host-health.ts',
+    path: 'src/registry/edge/index.ts',
     original: "bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []",
     replacement: "bindings.getFresh('') ?? (await bindings.fetch('', read, ctx))",
     reason: 'what is read is a list in every case; the right side satisfies the type checker',
