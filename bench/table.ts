@@ -19,7 +19,7 @@ export const formatTable = (figures: readonly Figure[]): string => {
     verdict ?? '',
   ])
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}.`]))
-  return [alignColumns([head, ...rows]), ...notes].join('\n')
+  return [...alignColumns([head, ...rows]), ...notes].join('\n')
 }
 
 const formatNumber = (value: number, unit: Figure['unit']): string => {

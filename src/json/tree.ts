@@ -30,34 +30,33 @@ export type StringValue = {
   pointer: () => Pointer
 }
 
-/** Visits every value of a document. An item of a list has the name of the list. */
-const visitValues = (
-  value: Json,
-  visit: (value: Json, name: string, pointer: () => Pointer) => void,
-  name = '',
-  pointer: () => Pointer = () => '',
-): void => {
-  visit(value, name, pointer)
-  if (Array.isArray(value) || isJsonObject(value))
-    for (const [member, inner] of jsonEntries(value))
-      visitValues(inner, visit, Array.isArray(value) ? name : member, () => pointer() + formatPointer(member))
-}
-
 /** Collects every string value of a document. */
 export const collectStrings = (document: Json): StringValue[] => {
   const strings: StringValue[] = []
-  visitValues(document, (value, name, pointer) => {
+  const visit = (value: Json, name: string, pointer: () => Pointer): void => {
     if (typeof value === 'string') strings.push({ value, name, pointer })
-  })
+    else if (Array.isArray(value))
+      value.forEach((item, index) => {
+        visit(item, name, () => pointer() + formatPointer(index))
+      })
+    else if (isJsonObject(value))
+      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
+  }
+  visit(document, '', () => '')
   return strings
 }
 
 /** Collects the name of every member of a document, each with the pointer of the object that has it. */
 export const collectNames = (document: Json): Pick<StringValue, 'value' | 'pointer'>[] => {
   const names: ReturnType<typeof collectNames> = []
-  visitValues(document, (object, _, pointer) => {
-    if (isJsonObject(object)) for (const [value] of jsonEntries(object)) names.push({ value, pointer })
-  })
+  const visit = (value: Json, pointer: () => Pointer): void => {
+    if (!Array.isArray(value) && !isJsonObject(value)) return
+    for (const [member, inner] of jsonEntries(value)) {
+      if (!Array.isArray(value)) names.push({ value: member, pointer })
+      visit(inner, () => pointer() + formatPointer(member))
+    }
+  }
+  visit(document, () => '')
   return names
 }
 

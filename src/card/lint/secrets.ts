@@ -59,14 +59,20 @@ const isSecretMember = (name: string, value: string): boolean =>
 
 /** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
 const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
-  [...collectStrings(document), ...collectNames(document).map(({ value, pointer }) => ({ value, pointer, name: '' }))]
-    // What looks real has a digit, and most texts of a card have none.
-    .filter(({ value }) => /\d/.test(value) || value.includes('PRIVATE KEY'))
-    .map(({ value, name, pointer }) => ({
-      pointer,
-      parts: isSecretMember(name, value) ? [value] : secretsInText(value),
-    }))
-    .filter(({ parts }) => parts.length > 0)
+  [
+    ...collectStrings(document)
+      .filter(mayBeSecret)
+      .map(({ value, name, pointer }) => ({
+        pointer,
+        parts: isSecretMember(name, value) ? [value] : secretsInText(value),
+      })),
+    ...collectNames(document)
+      .filter(mayBeSecret)
+      .map(({ value, pointer }) => ({ pointer, parts: secretsInText(value) })),
+  ].filter(({ parts }) => parts.length > 0)
+
+/** Recognizes what may look real, which has a digit: most texts of a card have none. */
+const mayBeSecret = ({ value }: { value: string }): boolean => /\d/.test(value) || value.includes('PRIVATE KEY')
 
 /** Returns whether a value, the member `name` of an object, contains what looks like a secret. */
 export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
