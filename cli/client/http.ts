@@ -184,7 +184,7 @@ const TLS_FAILURES: Record<string, string> = {
 }
 
 /** Returns why fetch failed at a URL: its own message is only "fetch failed". */
-export const describeNetworkError = (error: Error, url: string): string => {
+const describeNetworkError = (error: Error, url: string): string => {
   const { message, code, name } = causeOf(error)
   // For a name with several addresses, such as localhost, the error has only a code.
   const reason = TLS_FAILURES[String(code)] ?? (message || String(code ?? name))

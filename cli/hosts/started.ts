@@ -15,7 +15,7 @@ const Started = v.object({
   token: v.optional(v.string()),
 })
 /** A host of `npm start`, and the process that ends with it, whose id may later be that of another process. */
-export type Started = v.InferOutput<typeof Started>
+type Started = v.InferOutput<typeof Started>
 
 const StartedText = v.pipe(v.string(), v.parseJson(), Started)
 

@@ -22,7 +22,7 @@ import { distinct, INFOS_HINT, issueText, problemText } from './sync-report.ts'
 export type LintResult = InvalidFile & { report?: Report; issues: LocatedIssue[]; observed?: ObservedResult }
 
 /** A proposal, and where in the owner's files the card differs from it. */
-export type LocatedProposal = Proposal & { severity: Severity; at: Diagnostic }
+type LocatedProposal = Proposal & { severity: Severity; at: Diagnostic }
 
 /** The calls of an agent, as a host knows them. `no card`: it has no valid card to compare them with. */
 export type ObservedResult =
@@ -35,7 +35,7 @@ export type ObservedResult =
 type ObservedCalls = Omit<Observed, 'proposals'>
 
 /** The lint results of all files, ordered by name, and the files that were not read. */
-export type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }
+type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }
 
 /** Returns the findings of `lint`. `observed` has what the host knows of each draft, if it was asked. */
 export const collectLintResults = (

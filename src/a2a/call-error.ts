@@ -1,7 +1,7 @@
 import type { WireVersion } from '../card/model/index.ts'
 
 /** A parameter that is wrong, by its path in `params`. */
-export type FieldViolation = { field: string; description: string }
+type FieldViolation = { field: string; description: string }
 
 /** The error of a call that was refused, or failed after it was forwarded. The log names its `kind`. */
 export type CallError =

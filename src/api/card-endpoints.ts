@@ -114,7 +114,7 @@ export const cardResponseFor = async (
   return document ? cardResponse(document, name, request, env) : undefined
 }
 
-/** Returns the document of a card for a caller; null if there is none. Throws if a remote card has no usable copy. */
+/** Returns the document of a card for a caller, or null without one. Throws if a remote card has no usable copy. */
 export const loadCard = async (
   id: string,
   name: RepresentationName,

@@ -110,7 +110,7 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
 }
 
 /**
- * Returns the tokens of this host in API key headers, with or without a scheme. The ADMIN_TOKEN is none of them: a card
+ * Returns the tokens of this host in API key headers, with or without a scheme. They exclude the ADMIN_TOKEN: a card
  * could name hundreds of headers, each with a guess.
  */
 const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: RequestContext): HeaderToken[] =>

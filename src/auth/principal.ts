@@ -82,6 +82,6 @@ export const readableTiers = (caller: Authentication, { tiers }: Pick<CallProfil
   return isAdmin(caller) || granted.includes('*') ? tiers : tiers.filter(tier => granted.includes(tier))
 }
 
-/** Returns the highest of those tiers, whose extended card the caller gets; undefined if there is none. */
+/** Returns the highest of those tiers, whose extended card the caller gets, or undefined without one. */
 export const highestTier = (caller: Authentication, profile: Pick<CallProfile, 'tiers'>): string | undefined =>
   readableTiers(caller, profile).at(-1)

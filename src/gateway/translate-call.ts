@@ -13,7 +13,7 @@ import {
 } from './upstream/start.ts'
 
 /** A call as its agent gets it, and how answers are translated for the caller. */
-export type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
+type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
 
 /** Translates a call for an agent of another version or binding. `selector` is the parameter that chose the agent. */
 export const translateCall = (

@@ -1,3 +1,4 @@
+export * from './fetch-resource.ts'
+export * from './hosts.ts'
 export * from './json-body.ts'
-export * from './shared.ts'
 export * from './start.ts'

@@ -2,7 +2,7 @@ import { MAX_JSON_DEPTH } from '../limits.ts'
 import { TOO_DEEP } from './parse.ts'
 
 /** Where a text is not JSON, from line 1 and column 1, and what to write there. */
-export type SyntaxMistake = { line: number; column: number; message: string }
+type SyntaxMistake = { line: number; column: number; message: string }
 
 /** `more`: a comma, or the end of what is open. */
 type Expected = 'value' | 'name' | 'colon' | 'more'

@@ -23,7 +23,7 @@ export const mapMembers = (object: JsonObject, map: (value: Json, name: string) 
   )
 
 /** A string in a document. Its pointer is computed on demand, as most strings are never reported. */
-export type StringValue = {
+type StringValue = {
   value: string
   /** The name of the member that it is, or whose list it is in. */
   name: string

@@ -32,7 +32,7 @@ export type RemoteAgent = {
 }
 
 /** The record of the source to store, and the card to serve: undefined if none was ever fetched. */
-export type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
+type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
 
 type Reconciliation = Reconciled | { errors: CardError[] }
 

@@ -99,8 +99,11 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
     terminal.error(`${file} is not a complete export: ${problem}. Nothing was imported.`)
     return ExitCode.rejected
   }
+  const client = connect(flags, context)
+  // The file is opened only for a host that is there.
+  await client.getHealth()
   const compressed = toStream(createReadStream(path).pipe(createGzip()))
-  const result = await connect(flags, context).importFile(compressed, !flags.withoutTokens)
+  const result = await client.importFile(compressed, !flags.withoutTokens)
   const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
   else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)

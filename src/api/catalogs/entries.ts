@@ -88,8 +88,8 @@ const describeTrust = (identity: string, cardUrl: string): NonNullable<CatalogEn
 })
 
 /**
- * Returns the DID of the host at an origin (did:web); undefined where there is none that AI Catalog accepts: it allows
- * no port, no address and no name of one machine.
+ * Returns the DID of the host at an origin (did:web), or undefined for one that AI Catalog rejects: with a port, an
+ * address, or the name of one machine.
  */
 export const didOf = (origin: string): string | undefined => {
   const url = parseUrl(origin)

@@ -31,7 +31,7 @@ export const namedCard: Handler = async (request, env, ctx, { name: segment = ''
   throw agentNameNotFound(name ?? '')
 }
 
-/** Resolves a name to an id; empty if there is none. A name that is not cached costs a read, so it counts as a call. */
+/** Resolves a name to an id, or to ''. A name that is not cached costs a read, and therefore counts as a call. */
 const resolveName = async (
   name: string,
   caller: Authentication,

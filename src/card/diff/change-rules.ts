@@ -38,7 +38,7 @@ export const changeRules = {
   'agent-published': ['additive', 'clients with a token still reach it'],
   'gate-widened': ['additive', 'every call that was forwarded still is'],
   'tier-added': ['additive', 'clients of the other tiers read the same as before'],
-  'version-changed': ['cosmetic', 'the version says what changed, and is compared with it'],
+  'version-changed': ['cosmetic', 'the version announces the change, and is compared with it'],
   'text-changed': ['cosmetic', 'people and models read it; no call depends on it'],
   'details-changed': ['cosmetic', 'clients ignore order, spelling and fields that they do not know'],
 } as const satisfies Record<string, readonly [ChangeClass, reason: string]>

@@ -16,6 +16,8 @@ import {
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
 
+export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
+
 /** The objects whose fields are checked. Schemes have fields that no specification lists. */
 type CheckedKind = Exclude<ObjectKind, 'scheme'>
 
@@ -108,8 +110,6 @@ const isTypo = (left: string, right: string): boolean => {
   const difference = Math.max(left.length, right.length) - start - end
   return difference <= (shorter > 6 ? 2 : 1) || (difference === 2 && left[start] === right[start + 1])
 }
-
-export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
 
 /** Every rule, in the order of the report. */
 export const rules: readonly Rule[] = [

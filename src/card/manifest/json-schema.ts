@@ -182,7 +182,7 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
     'direct: clients call the agent itself (default). gateway: they call this host, which checks and forwards each ' +
     'call (default for an MCP server). closed: nobody calls it.',
   upstream: 'Where the agent is, and where its card is fetched from.',
-  'upstream.url': 'Where calls go, if not where the card says.',
+  'upstream.url': 'The address of calls, if it differs from that in the card.',
   'upstream.card': 'Where the host fetches the card of the agent.',
   'upstream.mcp': 'An MCP server whose tools become the skills of the agent.',
   'upstream.service': 'The service binding of the Worker through which the agent is reached.',

@@ -3,12 +3,6 @@ import * as v from 'valibot'
 /** The `typ` of the signature of a receipt (RFC 8725 §3.11), which no other signature of this host has. */
 export const RECEIPT_TYPE = 'calling-card-receipt+jws'
 
-/** The path of a test's request: through the gate of this host, or to the agent itself. */
-export type Leg = ReceiptTest['through']
-
-/** The result of a test. */
-export type TestResult = ReceiptTest['result']
-
 /** One test of a check. No member has a text of the agent. */
 export const ReceiptTest = v.object({
   /** The name is stable. */

@@ -33,7 +33,7 @@ export type UpstreamRoute = {
  * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the
  * caller with these names (lower case), unless they are for this host: `authorization`, and the card's API key headers.
  */
-export type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
+type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
 
 /** The call that an agent answers. */
 export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>

@@ -5,7 +5,6 @@ export {
   jsonRpcMessage,
   rewriteRoutingParams,
   type TranslateAnswer,
-  type UpstreamCredentials,
   type UpstreamMessage,
   type UpstreamRoute,
   upstreamHeaders,

@@ -16,7 +16,7 @@ export const AUDITED = [
 ] as const
 
 /** The event that an entry records. */
-export type Audited = (typeof AUDITED)[number]
+type Audited = (typeof AUDITED)[number]
 
 /** An event, before it has a place in the chain, without secrets. `seq` is the revision of the agent that it made. */
 export type AuditEvent = {

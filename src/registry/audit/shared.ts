@@ -1,1 +1,1 @@
-export { AUDIT_HEAD_TYPE, AUDITED, type AuditEntry, type Audited, findChainBreak, sha256 } from './chain.ts'
+export { AUDIT_HEAD_TYPE, AUDITED, type AuditEntry, findChainBreak, sha256 } from './chain.ts'

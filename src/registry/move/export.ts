@@ -13,7 +13,7 @@ export type ExportCursor =
   | { phase: 'audit'; after: number; head: number }
 
 /** Complete lines of an export; there are more from `next` on. */
-export type ExportPage = { lines: string; next?: ExportCursor }
+type ExportPage = { lines: string; next?: ExportCursor }
 
 /** A page ends after the agent that makes it as long as this. In UTF-16 units. */
 const PAGE_LENGTH = 512 * 1024

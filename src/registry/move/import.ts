@@ -19,7 +19,7 @@ import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
 import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
 /** The reason why an import is refused. Nothing is changed then. */
-export type ImportRejection =
+type ImportRejection =
   | { outcome: 'invalid'; message: string }
   | { outcome: 'too-new'; version: number }
   | { outcome: 'not-empty' }

@@ -59,7 +59,7 @@ export type CatalogAgent = Summary &
 export type CatalogQuery = { after: string; limit: number; origin: string; owner?: string }
 
 /** A sitemap of public agents with a card at `origin`, at most `size` in a document; or one `page` of it, from 1. */
-export type SitemapQuery = { origin: string; page?: number | undefined; size: number }
+type SitemapQuery = { origin: string; page?: number | undefined; size: number }
 
 /** The agents of a document, `modified` in ms since 1970; or the number of pages of a larger sitemap. */
 export type Sitemap = { agents: { id: string; modified: number }[] } | { pages: number }
@@ -71,7 +71,7 @@ export type NamedAgents = { public: string | null; internal: string[] }
 export type StoredManifest = { seq: number; manifest: string; etag: string; modified: number; origin: string }
 
 /** A document of an agent; without `etag` and `bytes` while its remote card has never been fetched. */
-export type StoredDocument =
+type StoredDocument =
   | (Representation & { modified: number; source?: SourceHealth })
   | { etag?: never; source: SourceHealth }
 

@@ -82,7 +82,7 @@ export const Report = v.object({
   converted: list(Note, 'Values that were read in another form.'),
   dropped: mapOf(v.array(v.string()), 'By dialect, pointers to the fields that it cannot express.'),
   lossy: list(Note, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
-  signatures: list(Note, 'What became of the signatures of the author, and what this host signs.'),
+  signatures: list(Note, 'The result for each signature of the author, and the documents that this host signs.'),
   issues: list(Issue, 'What the linter found.'),
 })
 
