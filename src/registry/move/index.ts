@@ -1,3 +1,3 @@
-export type { ExportCursor, ExportPage } from './export.ts'
+export type { ExportCursor } from './export.ts'
 export type { Imported, ImportReply, ImportStep } from './import.ts'
 export * from './shared.ts'
