@@ -102,7 +102,7 @@ describe('while the Registry is unavailable', () => {
   it('the methods of SuperX return 503 with a JSON-RPC error', async () => {
     for (const [method, params, headers] of [
       ['agents/list', {}, undefined],
-      ['agents/refreshCard', { id: 'a' }, admin],
+      ['agents/refreshCard', { id: 'unreachable' }, admin],
     ] as const) {
       const call = { jsonrpc: '2.0', id: 1, method, params }
       const { status, headers: received, body } = await send('POST', '/rpc', call, headers)
