@@ -3,16 +3,7 @@ import type { RouteName } from './api/openapi/index.ts'
 import { agentCard, hostCard } from './api/start.ts'
 import { config } from './config.ts'
 import { agentCall, hostCall, namedCall } from './gateway/start.ts'
-import {
-  type Handler,
-  HttpError,
-  lazy,
-  type PathParams,
-  parseUrl,
-  prefersHtml,
-  preflightResponse,
-  toErrorResponse,
-} from './http/start.ts'
+import { type Handler, lazy, type PathParams, parseUrl, prefersHtml, preflightResponse, problem } from './http/start.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')
@@ -172,8 +163,10 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
 }
 
 /** Answers a request whose handler failed. Only then is its URL checked: the runtime builds it from any Host header. */
-const respondToError = (error: unknown, request: Request): Response => {
-  const cause = parseUrl(request.url) ? error : new HttpError(400, 'invalid-url', 'The request has no valid URL.')
+const respondToError = async (error: unknown, request: Request): Promise<Response> => {
+  // Loaded with the first error.
+  const { toErrorResponse } = await import('./http/problems.ts')
+  const cause = parseUrl(request.url) ? error : problem('invalid-url', 'The request has no valid URL.')
   return withTransportSecurity(toErrorResponse(cause), request)
 }
 

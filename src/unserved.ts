@@ -1,12 +1,12 @@
 import { agentNotFound, CATALOG_LINKS } from './api/index.ts'
-import { type Handler, HttpError } from './http/index.ts'
+import { type Handler, problem } from './http/index.ts'
 
 /** Any path without an endpoint, such as the root of the host: it leads to the catalogs. */
 export const notFound: Handler = () => {
   const detail =
     'No such endpoint. GET /agents lists agents; their cards are at /agents/{id}/.well-known/agent-card.json. ' +
     'PUT /agents/{id} registers one. GET /openapi.json describes all endpoints.'
-  throw new HttpError(404, 'not-found', detail, { headers: { Link: CATALOG_LINKS } })
+  throw problem('not-found', detail, { headers: { Link: CATALOG_LINKS } })
 }
 
 /** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */
@@ -18,7 +18,7 @@ export const missingAgentId: Handler = () => {
 export const rejectMethod = ({ method, url }: Request, allowed: readonly string[]): never => {
   const isWrite = /^P/.test(method) && /agent|^\/$/.test(new URL(url).pathname)
   const hint = isWrite ? ' To register an agent, send its card with PUT /agents/{id}.' : ''
-  throw new HttpError(405, 'method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.${hint}`, {
+  throw problem('method-not-allowed', `This path supports ${allowed.join(', ')}, not ${method}.${hint}`, {
     headers: { Allow: allowed.join(', ') },
   })
 }

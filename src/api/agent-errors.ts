@@ -1,16 +1,16 @@
-import { HttpError } from '../http/start.ts'
+import { type HttpError, problem } from '../http/start.ts'
 import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
 export const agentNotFound = (id: string): HttpError => {
   const detail = `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`
-  return new HttpError(404, 'agent-not-found', detail)
+  return problem('agent-not-found', detail)
 }
 
 /** The same for an agent that was requested by its name. */
 export const agentNameNotFound = (name: string): HttpError => {
   const hint = 'GET /.well-known/a2a/agents lists agents.'
-  return new HttpError(404, 'agent-not-found', `No agent "${name.slice(0, 80)}" exists here, by name or id. ${hint}`)
+  return problem('agent-not-found', `No agent "${name.slice(0, 80)}" exists here, by name or id. ${hint}`)
 }
 
 const hint = (id: string): string => {
@@ -21,12 +21,12 @@ const hint = (id: string): string => {
 
 /** The error for a write that is based on an outdated state of the agent. */
 export const agentConflict = (id: string, reason: string): HttpError =>
-  new HttpError(409, 'conflict', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
+  problem('conflict', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
 
 /** The error for a hostname without an agent, on a host without a root agent. */
 export const noRootAgent = (): HttpError => {
   const hint = 'GET /agents lists agents; each card is at /agents/{id}/.well-known/agent-card.json.'
-  return new HttpError(404, 'no-root-agent', `No agent is configured for this hostname. ${hint}`)
+  return problem('no-root-agent', `No agent is configured for this hostname. ${hint}`)
 }
 
 /** One code and text for each status: the reason is for the owner only. */
@@ -42,7 +42,7 @@ const MIN_RETRY_SECONDS = 60
 /** The error for a remote card of which there is no usable copy. */
 export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
   const [code, upstream] = upstreamErrors[failing]
-  return new HttpError(failing, code, `This agent's card is fetched from ${upstream}. Try again later.`, {
+  return problem(code, `This agent's card is fetched from ${upstream}. Try again later.`, {
     headers: { 'Retry-After': String(Math.min(ttl, MIN_RETRY_SECONDS)) },
   })
 }

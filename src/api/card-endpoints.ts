@@ -18,10 +18,10 @@ import { config } from '../config.ts'
 import {
   CORS_HEADERS,
   type Handler,
-  HttpError,
   isCardHost,
   isNotModified,
   PRIVATE_NO_STORE,
+  problem,
   type RequestContext,
   requestHostname,
   startTiming,
@@ -263,7 +263,7 @@ const negotiateRepresentation = ({ headers, url }: Request, defaultName: Represe
     const requested = dialects.get(dialect)
     if (requested !== undefined) return requested
     const supported = ['hybrid', ...dialectNames].join(', ')
-    throw new HttpError(400, 'unknown-dialect', `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${supported}.`)
+    throw problem('unknown-dialect', `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${supported}.`)
   }
   const version = headers.get('A2A-Version') || query?.get('A2A-Version')
   return version ? (versions.get(majorMinor(version)) ?? defaultName) : defaultName

@@ -24,10 +24,12 @@ import {
   jsonResponse,
   originMatcher,
   parseUrl,
+  problem,
   type RequestContext,
   readJson,
   readText,
   safeFetch,
+  statusOf,
   tooManyRequests,
   userAgent,
 } from '../http/index.ts'
@@ -149,7 +151,7 @@ const fetchServed = async (
     return isOwn(from) ? readOwn(from, headers, context) : fetchJson(from, options, describe)
   })
   assertNotLimited(outgoing)
-  if ('error' in fetched) throw new HttpError(502, 'card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
+  if ('error' in fetched) throw problem('card-unavailable', `${url.slice(0, 200)} ${fetched.error}.`)
   return fetched
 }
 
@@ -168,7 +170,7 @@ const readOwn = async (
     const parsed = 'text' in body ? parseJson(body.text) : body
     return 'value' in parsed ? { document: parsed.value } : { error: 'cannot be read' }
   } catch (error) {
-    if (error instanceof HttpError) return { error: `responded with HTTP ${error.status}` }
+    if (error instanceof HttpError) return { error: `responded with HTTP ${statusOf(error)}` }
     throw error
   }
 }

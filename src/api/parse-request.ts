@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { CardError } from '../card/model/index.ts'
-import { HttpError, readJson } from '../http/index.ts'
+import { type HttpError, type ProblemCode, problem, readJson } from '../http/index.ts'
 import { MAX_PAGE_SIZE } from '../limits.ts'
 
 /** A page of a list: at most `limit` entries whose ids follow `after`. */
@@ -20,10 +20,10 @@ export const parsePageQuery = (
   rejectUnknownQuery(url, [...others, 'limit', 'cursor'])
   const limit = query.get('limit') ?? String(maxLimit)
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maxLimit)
-    throw new HttpError(400, 'bad-limit', `limit must be a number from 1 to ${maxLimit}.`)
+    throw problem('bad-limit', `limit must be a number from 1 to ${maxLimit}.`)
   const after = query.get('cursor') ?? ''
   if (after !== '' && !cursorForm.test(after))
-    throw new HttpError(400, 'bad-cursor', 'cursor must be the cursor of the previous page.')
+    throw problem('bad-cursor', 'cursor must be the cursor of the previous page.')
   return { after, limit: Number(limit) }
 }
 
@@ -34,7 +34,7 @@ export const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: reado
   const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
   const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
   const detail = `${pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
-  throw new HttpError(400, 'unknown-query', detail)
+  throw problem('unknown-query', detail)
 }
 
 /** Returns a page of what was read with one entry more than `limit`; `cursor` is the last `key` if there are more. */
@@ -53,17 +53,17 @@ export const parseFlag = (url: URL, name: string, missing: boolean): boolean => 
   rejectUnknownQuery(url, [name])
   const value = url.searchParams.get(name) ?? String(missing)
   if (value === 'true' || value === 'false') return value === 'true'
-  throw new HttpError(400, 'unknown-query', `${name} must be true or false.`)
+  throw problem('unknown-query', `${name} must be true or false.`)
 }
 
 const MAX_ERRORS = 100
 
 /** Returns the error for an invalid body, which names the first mistake after `outcome`. */
-export const invalidBody = (code: string, outcome: string, errors: CardError[]): HttpError => {
+export const invalidBody = (code: ProblemCode, outcome: string, errors: CardError[]): HttpError => {
   const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
   const detail = `${outcome}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
-  return new HttpError(422, code, detail, { errors: errors.slice(0, MAX_ERRORS) })
+  return problem(code, detail, { errors: errors.slice(0, MAX_ERRORS) })
 }
 
 /** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
@@ -82,12 +82,12 @@ export const decodeSegment = (segment: string): string | undefined => {
 export const readBody = async <Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
-  { code, form, empty }: { code: string; form: string; empty?: v.InferOutput<Schema> },
+  { code, form, empty }: { code: ProblemCode; form: string; empty?: v.InferOutput<Schema> },
 ): Promise<v.InferOutput<Schema>> => {
   if (empty !== undefined && (request.body === null || request.headers.get('Content-Length') === '0')) return empty
   const body = await readJson(request)
   if (v.is(schema, body)) return body
-  throw new HttpError(422, code, `The body must be ${form}.`)
+  throw problem(code, `The body must be ${form}.`)
 }
 
 const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/

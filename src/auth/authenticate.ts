@@ -163,6 +163,6 @@ const authenticateJwt = async (
 
 /** Rethrows every error but that of KV, which its reader has logged: the error boundary logs all others. */
 const unlessUnavailable = (error: unknown): typeof UNAVAILABLE => {
-  if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
+  if (error instanceof HttpError && error.code === 'unavailable') return UNAVAILABLE
   throw error
 }

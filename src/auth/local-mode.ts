@@ -1,5 +1,5 @@
 import { config } from '../config.ts'
-import { HttpError, parseUrl, preflightResponse, toErrorResponse } from '../http/index.ts'
+import { parseUrl, preflightResponse, problem, toErrorResponse } from '../http/index.ts'
 
 /** The headers that a page of another origin may send with a read: neither credentials nor an API key. */
 const READ_HEADERS = 'A2A-Version, A2A-Extensions, If-None-Match'
@@ -13,7 +13,7 @@ export const refuseForeignPage = (request: Request, env: Env): Response | undefi
   if (!isForeign(request, config(env).localOrigins ?? [])) return undefined
   return request.method === 'OPTIONS'
     ? preflightResponse(['GET', 'HEAD'], READ_HEADERS)
-    : toErrorResponse(new HttpError(403, 'foreign-origin', FOREIGN_ORIGIN))
+    : toErrorResponse(problem('foreign-origin', FOREIGN_ORIGIN))
 }
 
 /** Matches the paths of calls by GET, which reach an agent. */

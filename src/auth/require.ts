@@ -2,11 +2,14 @@ import { agentIdPattern, type Scope } from '../card/model/index.ts'
 import { config } from '../config.ts'
 import {
   type Handler,
-  HttpError,
+  type HttpError,
   log,
   type PathParams,
+  type ProblemCode,
+  problem,
   type RequestContext,
   serviceUnavailable,
+  statusOf,
   toHttpError,
 } from '../http/index.ts'
 import { MAX_RECORDED_REFUSALS } from '../limits.ts'
@@ -49,7 +52,7 @@ export const assertWriter = (principal: Principal, id: string): void => {
   if (!hasPermission(principal, 'write', id)) throw insufficientScope(principal, 'write', id)
   if (agentIdPattern.test(id)) return
   const form = '1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
-  throw new HttpError(400, 'bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
+  throw problem('bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
 }
 
 /** Returns the principal of a request if it has a scope for any agent. `caller` is a known result of `authenticate`. */
@@ -78,7 +81,7 @@ export const requirePrincipal = async (
   }
   if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
   if (scope !== 'read' && caller.reason !== 'unavailable' && config(env).adminToken === undefined)
-    throw new HttpError(503, 'admin-token-missing', ADMIN_TOKEN_MISSING)
+    throw problem('admin-token-missing', ADMIN_TOKEN_MISSING)
   throw unauthorized(caller)
 }
 
@@ -95,10 +98,10 @@ export const unauthorized = (caller: Exclude<Authentication, Principal>): HttpEr
       return serviceUnavailable('The token cannot be verified right now.')
     case 'anonymous':
       // RFC 6750 §3.1: no error code for a request without credentials.
-      return withChallenge(401, 'no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
+      return withChallenge('no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
     default: {
       const detail = tokenErrors['error' in caller ? caller.error : 'unknown']
-      return withChallenge(401, 'bad-token', detail, ', error="invalid_token"')
+      return withChallenge('bad-token', detail, ', error="invalid_token"')
     }
   }
 }
@@ -112,8 +115,8 @@ const tokenErrors: Record<TokenError, string> = {
 }
 
 /** Returns an error with a challenge, to which `parameters` belong. */
-const withChallenge = (status: number, code: string, detail: string, parameters = ''): HttpError =>
-  new HttpError(status, code, detail, {
+const withChallenge = (code: ProblemCode, detail: string, parameters = ''): HttpError =>
+  problem(code, detail, {
     headers: { 'WWW-Authenticate': `Bearer realm="calling-card"${parameters}` },
   })
 
@@ -132,7 +135,7 @@ const missingScope = (scope: Scope): HttpError =>
   forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
 const forbidden = (scope: Scope, detail: string): HttpError =>
-  withChallenge(403, 'forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
+  withChallenge('forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
 /** The actor of every request without a valid token. */
 const ANONYMOUS_ACTOR = 'anonymous'
@@ -161,10 +164,12 @@ export const audited =
  * in an hour. Never rejects.
  */
 export const reportRefusal = async (
-  { status, code }: HttpError,
+  error: HttpError,
   id: string | undefined,
   { request, env }: RequestContext,
 ): Promise<void> => {
+  const { code } = error
+  const status = statusOf(error)
   // A failure of this host or an upstream is no refusal; nor is 429, the response to too many requests.
   if (status < 400 || status >= 500 || status === 429) return
   const principal = principals.get(request)

@@ -1,4 +1,4 @@
-import { HttpError, parseUrl, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
+import { type HttpError, parseUrl, problem, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
 import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
@@ -94,7 +94,7 @@ export const countUnrecognized = async (
 /** The error for an address whose credentials are ignored. */
 export const tooManyAttempts = (): HttpError => {
   const detail = `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`
-  return new HttpError(429, 'too-many-attempts', detail, { headers: { 'Retry-After': String(BLOCK_SECONDS) } })
+  return problem('too-many-attempts', detail, { headers: { 'Retry-After': String(BLOCK_SECONDS) } })
 }
 
 /** Records that an address exceeds its rate limit of calls. */

@@ -1,4 +1,4 @@
-import { HttpError } from './http-error.ts'
+import { problem } from './http-error.ts'
 
 /** The condition on the stored resource under which a write is made. */
 export type Precondition = { ifMatch?: string[]; absent?: boolean }
@@ -8,7 +8,7 @@ export const parsePrecondition = (headers: Headers): Precondition => {
   const ifMatch = headers.get('If-Match')
   const ifNoneMatch = headers.get('If-None-Match')
   if (ifNoneMatch !== null && ifNoneMatch.trim() !== '*')
-    throw new HttpError(400, 'bad-condition', 'A write accepts `If-None-Match: *` (create) or `If-Match` (replace).')
+    throw problem('bad-condition', 'A write accepts `If-None-Match: *` (create) or `If-Match` (replace).')
   return {
     ...(ifMatch !== null && { ifMatch: ifMatch.split(',').map(tag => tag.trim()) }),
     ...(ifNoneMatch !== null && { absent: true }),

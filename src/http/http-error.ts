@@ -1,102 +1,53 @@
-import { jsonResponse } from './handler.ts'
-import { CORS_HEADERS, NO_STORE } from './headers.ts'
+import type { ProblemCode } from './problems.ts'
 
-/** An error that a client may see, thrown anywhere: the response has problem details (RFC 9457). `code` is stable. */
-export class HttpError extends Error {
+/**
+ * An error that a client may see, made by `problem`: its response has problem details (RFC 9457). `code` is a row of the
+ * table of problems, which has the status; the table is loaded with the first error.
+ */
+export class HttpError<Code extends ProblemCode = ProblemCode> extends Error {
   override readonly name = 'HttpError'
-  readonly status: number
-  readonly code: string
+  readonly code: Code
   /** The errors in a body, by JSON Pointers. */
   readonly errors: { pointer: string; message: string }[]
   readonly headers: Record<string, string>
 
-  constructor(status: number, code: string, detail: string, more: Partial<Pick<HttpError, 'errors' | 'headers'>> = {}) {
+  constructor(code: Code, detail: string, { errors = [], headers = {} }: ProblemMembers = {}) {
     super(detail)
-    this.status = status
     this.code = code
-    this.errors = more.errors ?? []
-    this.headers = more.headers ?? {}
+    this.errors = errors
+    this.headers = headers
   }
 }
 
-const titles: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  424: 'Failed Dependency',
-  429: 'Too Many Requests',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-  507: 'Insufficient Storage',
-}
+type ProblemMembers = Partial<Pick<HttpError, 'errors' | 'headers'>>
 
-/** Returns the problem details of an error (RFC 9457). */
-export const toProblem = ({ status, code, message, errors }: HttpError) => ({
-  type: 'about:blank',
-  title: titles[status],
-  status,
-  code,
-  detail: message,
-  ...(errors.length > 0 && { errors }),
-})
+/** Returns the error with a code of the table of problems, to be returned or thrown. `detail` is for people. */
+export const problem = <Code extends ProblemCode>(
+  code: Code,
+  detail: string,
+  members?: ProblemMembers,
+): HttpError<Code> => new HttpError(code, detail, members)
 
 /** The period of the host's rate limits (wrangler.toml). */
 export const RATE_LIMIT_SECONDS = 60
 
 /** The error for a client past a rate limit, which `detail` names. */
 export const tooManyRequests = (detail: string): HttpError =>
-  new HttpError(429, 'too-many-requests', `${detail} Try again in a minute.`, {
+  problem('too-many-requests', `${detail} Try again in a minute.`, {
     headers: { 'Retry-After': String(RATE_LIMIT_SECONDS) },
   })
 
 /** The error while KV, the Registry or a token's issuer does not respond, which is logged where it arises. */
 export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.'): HttpError =>
-  new HttpError(503, 'unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
-
-/** Returns the response to an error: problem details; for one that no client may see, which is logged, a blank 500. */
-export const toErrorResponse = (error: unknown): Response => {
-  const known = toHttpError(error)
-  if (known)
-    return jsonResponse(toProblem(known), known.status, {
-      'Content-Type': 'application/problem+json',
-      ...known.headers,
-    })
-  logUnexpected(error)
-  return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
-}
-
-/**
- * Returns an error that a client may see: an HttpError, a 503 while a Durable Object is unavailable, or a 507 for a
- * write for which SQLite has no room. Undefined for any other.
- */
-export const toHttpError = (error: unknown): HttpError | undefined => {
-  if (error instanceof HttpError) return error
-  if (!(error instanceof Error)) return undefined
-  if (error.message.includes('database or disk is full')) return new HttpError(507, 'storage-full', STORAGE_FULL)
-  // The object cannot be reached, is overloaded, or was reset by the platform.
-  if (!['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true))
-    return undefined
-  log('error', 'storage-unavailable', { 'exception.stacktrace': stackOf(error) })
-  return serviceUnavailable('The storage of this host does not respond right now.')
-}
-
-const STORAGE_FULL =
-  'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.'
+  problem('unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
 /** Logs a defect of this host. */
 export const logUnexpected = (error: unknown): void =>
   log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
 
-const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+/** Returns the stack of an error, for the log. */
+export const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)
 
 /** The events of the log. docs/observability.md explains each. */
 type LogEvent =

@@ -1,4 +1,5 @@
 export * from './fetch-resource.ts'
 export * from './hosts.ts'
 export * from './json-body.ts'
+export * from './problems.ts'
 export * from './start.ts'

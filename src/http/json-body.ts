@@ -3,13 +3,12 @@ import { MAX_BODY_BYTES } from '../limits.ts'
 import { readBytes } from './body.ts'
 import { matchesIfNoneMatch, strongEtag } from './conditional.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from './headers.ts'
-import { HttpError } from './http-error.ts'
+import { problem } from './http-error.ts'
 
 /** Reads the JSON body of a request, and checks its media type, size, encoding, depth, syntax and unique names. */
 export const readJson = async (request: Request): Promise<Json> => {
   if (!isJsonType(request.headers.get('Content-Type')))
-    throw new HttpError(
-      415,
+    throw problem(
       'unsupported-media-type',
       'Send JSON, with `Content-Type: application/json`. sync-card converts YAML and Markdown.',
     )
@@ -21,17 +20,15 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
   const body = await readBytes(request, maxBytes)
   if ('failed' in body)
     throw body.failed === 'incomplete'
-      ? new HttpError(400, 'incomplete-body', 'The request ended before its body was complete.')
-      : new HttpError(
-          413,
+      ? problem('incomplete-body', 'The request ended before its body was complete.')
+      : problem(
           'too-large',
           `The body is larger than ${maxBytes / 1024} KiB. ` +
             'A card links to icons and documents instead of containing them.',
         )
   const decoded = decodeUtf8(body.bytes)
   if ('message' in decoded)
-    throw new HttpError(
-      400,
+    throw problem(
       'not-json',
       `The body is not UTF-8 text, as JSON must be: ${decoded.message}, in line ${decoded.line}.`,
     )
@@ -46,7 +43,7 @@ export const parseJsonText = (text: string): Json => {
   const isAmbiguous = 'pointer' in parsed
   const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(text)
   const errors = isAmbiguous ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
-  throw new HttpError(refused === 'not-json' ? 400 : 422, refused, detail, errors)
+  throw problem(refused, detail, errors)
 }
 
 const describeMistake = (text: string): string => {

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { config } from '../config.ts'
-import { type Handler, HttpError, toHttpError } from '../http/index.ts'
+import { type Handler, problem, toHttpError } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { getCardPage as cardPage } from './card/index.ts'
 import { getCatalogPage as catalogPage } from './catalog/index.ts'
@@ -33,7 +33,7 @@ export const getCardPage = page(cardPage)
 
 /** Any path without an endpoint, for browsers. */
 export const getNotFoundPage = page(() => {
-  throw new HttpError(404, 'not-found', 'This host has no page with this address.')
+  throw problem('not-found', 'This host has no page with this address.')
 })
 
 const EXAMPLE = `name: Weather

@@ -1,4 +1,4 @@
-import { type Handler, HttpError, respondWithDocument, toDidWeb } from '../http/index.ts'
+import { type Handler, problem, respondWithDocument, toDidWeb } from '../http/index.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
 import { findSigningKeys, listKeys, type SigningKeys } from './signing-keys.ts'
 
@@ -39,7 +39,6 @@ const createDidDocument = (host: string, keys: SigningKeys) => {
 /** Returns the keys of this host. Throws where it has none. */
 const requireKeys = async (env: Env): Promise<SigningKeys> => {
   const keys = await findSigningKeys(env)
-  if (keys === undefined)
-    throw new HttpError(404, 'no-signing-key', 'This host has no key to sign with, so it publishes none.')
+  if (keys === undefined) throw problem('no-signing-key', 'This host has no key to sign with, so it publishes none.')
   return keys
 }

@@ -9,7 +9,7 @@ import {
   unauthorized,
 } from '../../auth/index.ts'
 import { type CardError, tokenIdPattern, validate } from '../../card/model/index.ts'
-import { type Handler, HttpError, readJson, serviceUnavailable, sha256Hex } from '../../http/index.ts'
+import { type Handler, problem, readJson, serviceUnavailable, sha256Hex } from '../../http/index.ts'
 import { formatPointer, isJsonObject, type Json } from '../../json/index.ts'
 import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
@@ -31,7 +31,7 @@ export const postToken: Handler = audited(async (request, env, ctx) => {
   // Ids are random: a collision is less likely than a request that reaches the Registry twice.
   if (issued.outcome === 'id-taken') throw serviceUnavailable('No token was issued.')
   if (issued.outcome === 'too-many-tokens')
-    throw new HttpError(409, issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
+    throw problem(issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
   cacheToken(hash, record, issued.seq)
   return privateJson({ ...serializeToken(record), token, published: issued.published }, 201)
 })
@@ -63,7 +63,7 @@ export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' 
   await countWrites(principal, env)
   const revoked = tokenIdPattern.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
   if (revoked?.outcome !== 'revoked')
-    throw new HttpError(404, 'token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
+    throw problem('token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
   cacheToken(revoked.hash, null, revoked.seq)
   return noContent()
 })

@@ -2,7 +2,7 @@ import { SignJWT } from 'jose'
 import { requireScope } from '../../auth/index.ts'
 import { agentIdPattern, tokenIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, HttpError } from '../../http/index.ts'
+import { type Handler, type HttpError, problem } from '../../http/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead, type AuditQuery } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
@@ -24,8 +24,7 @@ export const getAudit: Handler = async (request, env, ctx) => {
 
 type Filters = Omit<AuditQuery, 'before' | 'limit'>
 
-const badFilter = (name: string, form: string): HttpError =>
-  new HttpError(400, 'bad-filter', `${name} must be ${form}.`)
+const badFilter = (name: string, form: string): HttpError => problem('bad-filter', `${name} must be ${form}.`)
 
 const matching =
   (pattern: RegExp, form: string) =>

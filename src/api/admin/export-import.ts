@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { actorOf, audited, countWrites, requireScope } from '../../auth/index.ts'
-import { CORS_HEADERS, type Handler, HttpError, PRIVATE_NO_STORE } from '../../http/index.ts'
+import { CORS_HEADERS, type Handler, type HttpError, PRIVATE_NO_STORE, problem } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
 import {
@@ -101,7 +101,7 @@ class ImportedFile {
     if (body === null) throw invalidImport('The file is empty')
     const encoding = headers.get('Content-Encoding')?.toLowerCase() ?? 'identity'
     if (encoding !== 'identity' && encoding !== 'gzip')
-      throw new HttpError(415, 'unsupported-encoding', 'An import may have the Content-Encoding gzip, and no other.', {
+      throw problem('unsupported-encoding', 'An import may have the Content-Encoding gzip, and no other.', {
         headers: { 'Accept-Encoding': 'gzip' },
       })
     this.#reader = (encoding === 'gzip' ? this.#decompress(body) : body).getReader()
@@ -231,27 +231,19 @@ const decode = (bytes: Uint8Array): string => {
 
 const NOTHING = 'Nothing was imported.'
 
-const invalidImport = (message: string): HttpError => new HttpError(422, 'invalid-import', `${NOTHING} ${message}.`)
+const invalidImport = (message: string): HttpError => problem('invalid-import', `${NOTHING} ${message}.`)
 
-const tooLarge = (message: string): HttpError => new HttpError(413, 'too-large', `${NOTHING} ${message}.`)
+const tooLarge = (message: string): HttpError => problem('too-large', `${NOTHING} ${message}.`)
 
 const rejectionError = (rejection: ImportReply): HttpError => {
   switch (rejection.outcome) {
     case 'invalid':
       return invalidImport(rejection.message)
     case 'too-new':
-      return new HttpError(
-        422,
-        'export-too-new',
-        `${NOTHING} Version ${rejection.version} needs a newer host: upgrade it.`,
-      )
+      return problem('export-too-new', `${NOTHING} Version ${rejection.version} needs a newer host: upgrade it.`)
     case 'not-empty':
-      return new HttpError(
-        409,
-        'host-not-empty',
-        `${NOTHING} This host has agents, tokens or a history: use a new one.`,
-      )
+      return problem('host-not-empty', `${NOTHING} This host has agents, tokens or a history: use a new one.`)
     default:
-      return new HttpError(409, 'import-interrupted', `${NOTHING} Another import has begun, or the host was restarted.`)
+      return problem('import-interrupted', `${NOTHING} Another import has begun, or the host was restarted.`)
   }
 }

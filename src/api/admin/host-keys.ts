@@ -1,6 +1,6 @@
 import { requireScope } from '../../auth/index.ts'
 import { config, type Variables } from '../../config.ts'
-import { type Handler, HttpError } from '../../http/index.ts'
+import { type Handler, problem } from '../../http/index.ts'
 import type { SigningState } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
@@ -12,7 +12,7 @@ export const getKeys: Handler = async (request, env, ctx) => {
   const now = Date.now()
   const keys = await getSigningKeys(env, now)
   // Unlike everybody else, an administrator gets the reason.
-  if ('misconfigured' in keys) throw new HttpError(404, 'no-signing-key', keys.misconfigured)
+  if ('misconfigured' in keys) throw problem('no-signing-key', keys.misconfigured)
   const state = await getRegistry(env).signingState(nameSigners(keys))
   return privateJson(describeKeys(keys, state, cardCacheSeconds(env), now))
 }

@@ -15,8 +15,10 @@ import {
   PRIVATE_NO_STORE,
   parseJsonText,
   parsePrecondition,
+  problem,
   type RequestContext,
   readBodyText,
+  statusOf,
   toHttpError,
   toProblem,
 } from '../../http/index.ts'
@@ -61,7 +63,7 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
   const principal = await requireAnyAgent(context, 'write')
   const isAtomic = parseFlag(new URL(request.url), 'atomic', false)
   if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
-    throw new HttpError(415, 'unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
+    throw problem('unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
   // The first lines before the body is read, and the others before they are compiled.
   await countWrites(principal, env)
   const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
@@ -81,9 +83,9 @@ export const postBatch: Handler = audited(async (request, env, ctx) => {
 
 const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
-  if (lines.length === 0) throw new HttpError(400, 'empty-batch', 'The batch has no lines.')
+  if (lines.length === 0) throw problem('empty-batch', 'The batch has no lines.')
   if (lines.length > MAX_BATCH_LINES)
-    throw new HttpError(413, 'too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
+    throw problem('too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
   await countWrites(principal, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
   const ids = new Set<string>()
   return Promise.all(
@@ -100,7 +102,7 @@ type Batch = { ids: Set<string>; principal: Principal; context: RequestContext }
 const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch): void => {
   const { request, env } = context
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
-    throw new HttpError(413, 'too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
+    throw problem('too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
   const parsed = validate(BatchLine, parseJsonText(text))
   if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
   const { id, manifest: document, ifMatch, ifNoneMatch } = parsed.output
@@ -116,8 +118,7 @@ const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch
   entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
 }
 
-const badLine = (detail: string, more?: { errors: CardError[] }): HttpError =>
-  new HttpError(422, 'bad-line', detail, more)
+const badLine = (detail: string, more?: { errors: CardError[] }): HttpError => problem('bad-line', detail, more)
 
 /** Does a part of the work for a line; what it throws for a client is the error of the line. */
 const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {
@@ -212,7 +213,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
     // The other lines are still prepared, so that the client learns what is wrong with each.
     if (entries.some(({ error }) => error)) for (const entry of ready.splice(0)) settle(entry, { outcome: 'withdrawn' })
     if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
-      throw new HttpError(413, 'too-large', 'The cards of this batch are too large: send less, or without atomic=true.')
+      throw problem('too-large', 'The cards of this batch are too large: send less, or without atomic=true.')
   }
   if (entries.some(({ error }) => error)) {
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
@@ -242,7 +243,7 @@ const settle = (entry: Ready, result: BatchResult | HttpError): void => {
 }
 
 const withdrawn = (): HttpError =>
-  new HttpError(424, 'batch-refused', 'Nothing was registered, because another line of the batch was refused.')
+  problem('batch-refused', 'Nothing was registered, because another line of the batch was refused.')
 
 const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   const chunks: Ready[][] = []
@@ -270,7 +271,7 @@ const sizeOf = (entry: Ready): number => {
 
 const serializeEntry = ({ line, id, registered, error }: Entry): object => {
   const place = { line, ...(id !== undefined && { id }) }
-  if (error) return { ...place, status: error.status, error: toProblem(error) }
+  if (error) return { ...place, status: statusOf(error), error: toProblem(error) }
   if (!registered) throw new Error(`line ${line} has no result`)
   return { ...place, ...registered }
 }

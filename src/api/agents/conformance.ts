@@ -20,7 +20,7 @@ import {
   signReceipt,
   summarize,
 } from '../../conformance/index.ts'
-import { type Handler, HttpError, type RequestContext, respondWithDocument } from '../../http/index.ts'
+import { type Handler, problem, type RequestContext, respondWithDocument } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { cacheReceipt, readDocument, readProfile, readReceipt, sendObservations } from '../../registry/edge/index.ts'
@@ -54,7 +54,7 @@ export const postCheck: Handler = audited(async (request, env, ctx, params) => {
     seconds: Math.min(CHECK_TIMEOUT_SECONDS, config(env).upstreamTimeoutSeconds),
   }
   if (!(await registry.beginCheck(id)))
-    throw new HttpError(409, 'check-running', `Another check of agent "${id}" is running.`, {
+    throw problem('check-running', `Another check of agent "${id}" is running.`, {
       headers: { 'Retry-After': '10' },
     })
   const checking = check(agent, { card, send, manifest })
@@ -98,7 +98,7 @@ export const getReceipt: Handler = async (request, env, ctx, { id = '' }) => {
   if (etag === null) throw agentNotFound(id)
   const stored = await readReceipt(id, env, ctx)
   if (stored === null)
-    throw new HttpError(404, 'no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
+    throw problem('no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
   const served: ServedReceipt = { ...stored, current: stored.receipt.card.etag === etag }
   return respondWithDocument(served, request.headers, {
     'Cache-Control': config(env).publicCacheControl,

@@ -9,7 +9,7 @@ import {
 } from '../../auth/index.ts'
 import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
 import { checkRateLimit } from '../../gateway/gate/index.ts'
-import { type Handler, HttpError, type RequestContext, tooManyRequests } from '../../http/index.ts'
+import { type Handler, problem, type RequestContext, tooManyRequests } from '../../http/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { ListedAgent, ListQuery, SearchHit } from '../../registry/tables/index.ts'
@@ -39,10 +39,9 @@ const listCovered = async (url: URL, context: RequestContext): Promise<Response>
   const read = await parseList('/agents', url)
   const set = url.searchParams.get('set') ?? undefined
   if (set !== undefined && !agentIdPattern.test(set))
-    throw new HttpError(400, 'bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
+    throw problem('bad-set', 'set must be 1 to 63 lower-case letters, digits and hyphens.')
   const isWriterList = url.searchParams.has('writable')
-  if (isWriterList && url.searchParams.get('writable') !== 'true')
-    throw new HttpError(400, 'bad-query', 'writable must be true.')
+  if (isWriterList && url.searchParams.get('writable') !== 'true') throw problem('bad-query', 'writable must be true.')
   const caller = await (isWriterList ? requireAnyAgent(context, 'write') : requirePrincipal(context))
   await countList(caller, request, env)
   const writable = coveredAgents(caller, ['write'])
@@ -56,7 +55,7 @@ const listNamed = async (url: URL, context: RequestContext): Promise<Response> =
   rejectUnknownQuery(url, ['id'])
   const ids = [...new Set(url.searchParams.getAll('id'))]
   if (ids.length > MAX_PAGE_SIZE)
-    throw new HttpError(400, 'bad-query', `id must name at most ${MAX_PAGE_SIZE} agents, and not ${ids.length}.`)
+    throw problem('bad-query', `id must name at most ${MAX_PAGE_SIZE} agents, and not ${ids.length}.`)
   const writer = await requireAnyAgent(context, 'write')
   for (const id of ids) assertWriter(writer, id)
   const page = await readPage({ after: '', limit: ids.length, ids, covered: ids, writable: ids }, context.env)

@@ -13,7 +13,7 @@ import {
 import type { CardError, Issue, Note } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
-import { findMissingBindings, HttpError, type Precondition } from '../../http/index.ts'
+import { findMissingBindings, type HttpError, type Precondition, problem } from '../../http/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
 import {
   compareWithLatest,
@@ -169,7 +169,7 @@ const compareWithRegistered = async (
 const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding): HttpError => {
   const advice = `${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`
   const detail = `Nothing was registered. The version ${message}. ${advice}`
-  return new HttpError(409, 'incompatible-version', detail, { errors: [{ pointer, message }] })
+  return problem('incompatible-version', detail, { errors: [{ pointer, message }] })
 }
 
 type Warning = Omit<Issue, 'severity'>

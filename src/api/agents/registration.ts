@@ -1,6 +1,13 @@
 import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter } from '../../auth/index.ts'
 import { cardUrl } from '../../card/model/index.ts'
-import { type Handler, HttpError, type Precondition, parsePrecondition, readJson } from '../../http/index.ts'
+import {
+  type Handler,
+  type HttpError,
+  type Precondition,
+  parsePrecondition,
+  problem,
+  readJson,
+} from '../../http/index.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import type { Registered, WriteRejection } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
@@ -88,12 +95,12 @@ export const rejectionError = (rejection: WriteRejection, id: string, preconditi
       // May name the other agent: only an admin's request gets this far.
       const detail = `The hostname "${hostname}" belongs to agent "${owner}". Remove it from that agent's hosts first.`
       const error = { pointer: '/hosts', message: `has "${hostname}", which belongs to agent "${owner}"` }
-      return new HttpError(409, 'host-taken', detail, { errors: [error] })
+      return problem('host-taken', detail, { errors: [error] })
     }
     case 'conflict':
       return agentConflict(id, 'is being refreshed or removed by another request')
     default:
-      return new HttpError(412, 'precondition-failed', preconditionDetail(id, rejection.exists, precondition))
+      return problem('precondition-failed', preconditionDetail(id, rejection.exists, precondition))
   }
 }
 

@@ -1,5 +1,5 @@
 import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
-import { type Handler, HttpError } from '../../http/index.ts'
+import { type Handler, type HttpError, problem } from '../../http/index.ts'
 import type { PendingCard, SourceRecord } from '../../registry/index.ts'
 import type { SourceState } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
@@ -34,21 +34,21 @@ export const getSource: Handler = async (request, env, ctx, params) => {
 
 const noSource = async (id: string, env: Env): Promise<HttpError> =>
   (await getRegistry(env).manifest(id))
-    ? new HttpError(409, 'no-source', `The card of agent "${id}" is in its manifest: there is nothing to fetch.`)
+    ? problem('no-source', `The card of agent "${id}" is in its manifest: there is nothing to fetch.`)
     : agentNotFound(id)
 
 const refreshError = (id: string, result: RefreshOutcome): HttpError => {
   switch (result.outcome) {
     case 'failed': {
-      const { status, code, message, errors = [] } = result.failure
+      const { code, message, errors = [] } = result.failure
       const detail = `${message} The card that was served before, if any, is still served.`
-      return new HttpError(status, `upstream-${code}`, detail, { errors })
+      return problem(`upstream-${code}`, detail, { errors })
     }
     case 'needs-admin':
       return adminRequired(`Agent "${id}" uses a secret or binding of this host: accepting its pending card`)
     case 'not-pending': {
       const hint = `GET /agents/${id}/source shows the pending card.`
-      return new HttpError(412, 'not-pending', `Agent "${id}" has no pending card with that etag. ${hint}`)
+      return problem('not-pending', `Agent "${id}" has no pending card with that etag. ${hint}`)
     }
     default:
       return agentConflict(id, 'changed during the refresh')

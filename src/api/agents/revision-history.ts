@@ -1,6 +1,14 @@
 import { audited, requireWriter } from '../../auth/index.ts'
 import { classifyChanges, diffCards, type Offer } from '../../card/diff/index.ts'
-import { type Handler, HttpError, PRIVATE_NO_STORE, parsePrecondition, respondWithDocument } from '../../http/index.ts'
+import {
+  type Handler,
+  HttpError,
+  PRIVATE_NO_STORE,
+  parsePrecondition,
+  problem,
+  respondWithDocument,
+  statusOf,
+} from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { MAX_REVISIONS } from '../../limits.ts'
 import { type RevisionRow, type StoredRevision, toOffer } from '../../registry/index.ts'
@@ -49,7 +57,7 @@ export const getDiff: Handler = async (request, env, ctx, params) => {
   rejectUnknownQuery(url, ['from'])
   const from = url.searchParams.get('from')
   if (from !== null && !seqPattern.test(from))
-    throw new HttpError(400, 'bad-revision', 'from must be the number of a revision, as GET …/revisions lists it.')
+    throw problem('bad-revision', 'from must be the number of a revision, as GET …/revisions lists it.')
   const after = await findRevision(id, params.seq, env)
   const before = await findRevision(id, from ?? (await previousSeq(id, after.seq, env)), env)
   const [earlier, later] = [comparable(id, before), comparable(id, after)]
@@ -65,16 +73,16 @@ export const postRollback: Handler = audited(async (request, env, ctx, params) =
   const { seq } = await readBody(request, RollbackRequest, { code: 'invalid-rollback', form })
   const { manifest } = await findRevision(id, String(seq), env)
   if (manifest === undefined)
-    throw new HttpError(422, 'not-restorable', `Revision ${seq} is the removal of agent "${id}": choose another one.`)
+    throw problem('not-restorable', `Revision ${seq} is the removal of agent "${id}": choose another one.`)
   const requestOrigin = new URL(request.url).origin
   const document: Json = JSON.parse(manifest)
   const write = { principal, id, document, precondition, requestOrigin, cause: { restored: seq } }
   return registerDocument(write, env, ctx).catch(error => {
-    if (!(error instanceof HttpError) || error.status !== 422) throw error
+    if (!(error instanceof HttpError) || statusOf(error) !== 422) throw error
     // The rules may have changed since.
     const hint = `correct what GET /agents/${id}/revisions/${seq} returns, and register that with PUT.`
     const detail = `${error.message} The manifest of revision ${seq} was valid when it was registered: ${hint}`
-    throw new HttpError(422, error.code, detail, { errors: error.errors })
+    throw problem(error.code, detail, { errors: error.errors })
   })
 })
 
@@ -91,7 +99,7 @@ const revisionNotFound = (id: string, seq: string | undefined, newest: number): 
   const named = JSON.stringify(seq?.slice(0, 20))
   const stored = `The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored`
   const detail = `Agent "${id}" has no revision ${named}. ${stored}: GET /agents/${id}/revisions lists them.`
-  return new HttpError(404, 'revision-not-found', detail)
+  return problem('revision-not-found', detail)
 }
 
 /** Returns the number of the revision before one that exists. */
@@ -99,7 +107,7 @@ const previousSeq = async (id: string, seq: number, env: Env): Promise<string> =
   const [previous] = await getRegistry(env).revisions(id, seq, 1)
   if (previous) return String(previous.seq)
   const detail = `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`
-  throw new HttpError(404, 'revision-not-found', detail)
+  throw problem('revision-not-found', detail)
 }
 
 /** Returns what is compared of a revision. */
@@ -109,7 +117,7 @@ const comparable = (id: string, revision: StoredRevision): { offer: Offer; manif
   if (manifest !== undefined && offer !== undefined) return { offer, manifest: JSON.parse(manifest) }
   const reason = manifest === undefined ? 'it is a removal' : 'its remote card had not been fetched yet'
   const detail = `Revision ${seq} of agent "${id}" has no card to compare: ${reason}.`
-  throw new HttpError(404, 'revision-without-card', detail)
+  throw problem('revision-without-card', detail)
 }
 
 const serializeRow = ({ created, ...row }: RevisionRow) => ({ ...row, created: new Date(created).toISOString() })

@@ -1,4 +1,4 @@
-import { HttpError, sha256Hex } from '../../http/index.ts'
+import { type HttpError, problem, sha256Hex } from '../../http/index.ts'
 import { MAX_FILTERS, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
 import { type FilterName, splitWords, toMatchExpressions, toTerm } from '../../registry/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
@@ -75,7 +75,7 @@ const readFacets = (query: URLSearchParams): FilterName[] => {
 
 const isFilterName = (name: string): name is FilterName => filterNames.some(known => known === name)
 
-const badQuery = (detail: string): HttpError => new HttpError(400, 'bad-query', detail)
+const badQuery = (detail: string): HttpError => problem('bad-query', detail)
 
 /** Returns the digest of what is searched for, with which its cursors begin. */
 export const digestSearch = async (searched: readonly unknown[]): Promise<string> =>
@@ -104,7 +104,7 @@ export const encodeCursor = (digest: string, rest: readonly RankedAgent[]): stri
 export const decodeCursor = (cursor: string, digest: string): RankedAgent[] => {
   const [ownDigest, ...entries] = cursor.split('.')
   if (ownDigest !== digest || entries.length > MAX_SEARCH_HITS)
-    throw new HttpError(400, 'bad-cursor', 'cursor belongs to another search.')
+    throw problem('bad-cursor', 'cursor belongs to another search.')
   let number = 0
   return entries.map(entry => {
     const [difference = '', score = ''] = entry.split('_')

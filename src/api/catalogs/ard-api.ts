@@ -2,7 +2,16 @@ import * as v from 'valibot'
 import { ANONYMOUS } from '../../auth/index.ts'
 import { agentIdPattern, validate, wholeNumber } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, HttpError, jsonResponse, readJson, respondWithDocument, toHttpError } from '../../http/index.ts'
+import {
+  type Handler,
+  type HttpError,
+  jsonResponse,
+  problem,
+  readJson,
+  respondWithDocument,
+  statusOf,
+  toHttpError,
+} from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
 import { type FilterName, splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
@@ -64,7 +73,7 @@ export const getEntry: Handler = (request, env, _, { identifier: segment = '' })
     const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
     const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
-    if (!entry) throw new HttpError(404, 'not-found', 'This host has no public agent with this identifier.')
+    if (!entry) throw problem('not-found', 'This host has no public agent with this identifier.')
     return respondWithDocument(entry, request.headers, cacheHeaders(env))
   })
 
@@ -89,7 +98,8 @@ const withArdErrors = async (answer: () => Promise<Response>): Promise<Response>
   } catch (error) {
     const httpError = toHttpError(error)
     if (!httpError) throw error
-    const { status, message, headers } = httpError
+    const { message, headers } = httpError
+    const status = statusOf(httpError)
     return jsonResponse({ errorCode: errorCodeOf(status), message }, status, headers)
   }
 }
@@ -143,4 +153,4 @@ const readPageToken = (token: string, digest: string): { best: number; order: Ra
 const toPercentage = (score: number, best: number): number =>
   best > 0 ? Math.min(100, Math.max(0, Math.round((100 * score) / best))) : 0
 
-const invalid = (message: string): HttpError => new HttpError(400, 'bad-query', message)
+const invalid = (message: string): HttpError => problem('bad-query', message)

@@ -1,5 +1,5 @@
 import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
-import { HttpError, sha256Hex } from '../../http/index.ts'
+import { problem, sha256Hex } from '../../http/index.ts'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_SITEMAP_URLS } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
@@ -214,7 +214,7 @@ const parseSitemapQuery = (url: URL, others: readonly string[] = []): number | u
   const page = url.searchParams.get('page')
   if (page === null) return undefined
   if (!/^[1-9]\d{0,4}$/.test(page) || Number(page) > MAX_SITEMAPS)
-    throw new HttpError(400, 'bad-page', `page must be a number from 1 to ${MAX_SITEMAPS}.`)
+    throw problem('bad-page', `page must be a number from 1 to ${MAX_SITEMAPS}.`)
   return Number(page)
 }
 
@@ -229,7 +229,7 @@ export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS)
   if ('pages' in found) return xmlResponse(writeIndex(origin, found.pages), env)
   const { agents } = found
   if (page !== undefined && agents.length === 0)
-    throw new HttpError(404, 'not-found', `The sitemap has no page ${page}. GET ${SITEMAP_PATH} lists its pages.`)
+    throw problem('not-found', `The sitemap has no page ${page}. GET ${SITEMAP_PATH} lists its pages.`)
   // The name of a request may be made up, and a name that stands for one agent has no page of the whole host.
   const hasCatalog = (page ?? 1) === 1 && owner === undefined && (isOwn || agents.length > 0)
   return xmlResponse(writeSitemap(origin, agents, hasCatalog), env)

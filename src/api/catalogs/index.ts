@@ -1,5 +1,5 @@
 import { ANONYMOUS } from '../../auth/index.ts'
-import { type Handler, HttpError, isLocalName, requestHostname } from '../../http/index.ts'
+import { type Handler, isLocalName, problem, requestHostname } from '../../http/index.ts'
 import { respondWithDid } from '../../signing/index.ts'
 import { countList } from '../agents/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
@@ -38,5 +38,5 @@ export const getDidDocument: Handler = async (request, env, ctx) => {
   const { hostname, host } = new URL(origin)
   const isRequested = hostname === requestHostname(request)
   if (isRequested && (isOwn || isLocalName(hostname))) return respondWithDid(host, request, env)
-  throw new HttpError(404, 'unknown-host', 'This name is neither that of PUBLIC_URL, nor in `hosts` of an agent.')
+  throw problem('unknown-host', 'This name is neither that of PUBLIC_URL, nor in `hosts` of an agent.')
 }

@@ -1,5 +1,4 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { toErrorResponse } from '../../http/start.ts'
 
 /** The tag by which every cached list and catalog is purged. */
 const CACHE_TAG = 'agents'
@@ -13,6 +12,7 @@ export class Catalog extends WorkerEntrypoint<Env> {
       return response
     } catch (error) {
       // Caught here: an error loses its type on the way to the entrypoint that called.
+      const { toErrorResponse } = await import('../../http/problems.ts')
       return toErrorResponse(error)
     }
   }

@@ -39,6 +39,7 @@ import {
   log,
   type RequestContext,
   serviceUnavailable,
+  statusOf,
   toHttpError,
 } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
@@ -144,7 +145,9 @@ const errorName = (error: SuperxError): string => {
 }
 
 /** Every status without a code of SuperX stands for an invalid parameter. */
-const httpErrorResponse = ({ status, code: reason, message, headers }: HttpError, id: Json): Response => {
+const httpErrorResponse = (error: HttpError, id: Json): Response => {
+  const { code: reason, message, headers } = error
+  const status = statusOf(error)
   const data = { reason }
   if (UNAUTHORIZED_STATUSES.includes(status))
     return rpcResponse(id, status, { code: codes.unauthorized, message, data }, headers)
@@ -296,7 +299,7 @@ const findAgent = async (
     // SuperX's ids may have characters that ids of this host do not have: `my_agent`.
     return { id: found || (await findAgentByName(toSlug(named, named), canSee, env, ctx)), named }
   } catch (error) {
-    if (error instanceof HttpError && error.status === 503) return UNAVAILABLE
+    if (error instanceof HttpError && statusOf(error) === 503) return UNAVAILABLE
     throw error
   }
 }
@@ -315,7 +318,8 @@ const readSuperxCard = async (
       : { error: { kind: 'unknown-agent', agent: id } }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
-    const { status, code, message } = error
+    const { code, message } = error
+    const status = statusOf(error)
     // `unavailable` is this host's own state, not the upstream's.
     if (code === 'unavailable' || (status !== 502 && status !== 503 && status !== 504)) return { error }
     return { error: { kind: 'source', agent: id, failure: { status, message } } }

@@ -12,7 +12,8 @@ import { checkRateLimit } from '../../gateway/gate/index.ts'
 import {
   CORS_HEADERS,
   type Handler,
-  HttpError,
+  type HttpError,
+  problem,
   type RequestContext,
   serviceUnavailable,
   tooManyRequests,
@@ -93,8 +94,7 @@ const parseLastEventId = (request: Request): string | undefined => {
   return id
 }
 
-const badEventId = (): HttpError =>
-  new HttpError(400, 'bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
+const badEventId = (): HttpError => problem('bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
 /** Advises a client whose events are not replayed. */
 const RESUBSCRIBE_HINT = 'Read GET /agents, and subscribe without Last-Event-ID.'
@@ -107,16 +107,16 @@ const refusalError = (refusal: Refusal, agent: string): HttpError => {
       return badEventId()
     case 'expired': {
       const oldest = refusal.oldest + 1
-      return new HttpError(410, 'events-expired', `Events before ${oldest} are no longer stored. ${RESUBSCRIBE_HINT}`)
+      return problem('events-expired', `Events before ${oldest} are no longer stored. ${RESUBSCRIBE_HINT}`)
     }
     case 'too-many-replays': {
       const detail = `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute.`
-      return new HttpError(410, 'too-many-replays', `${detail} ${RESUBSCRIBE_HINT}`)
+      return problem('too-many-replays', `${detail} ${RESUBSCRIBE_HINT}`)
     }
     default: {
       if (!refusal.ofCaller) return serviceUnavailable('This host has too many event streams open.')
       const detail = `You have ${MAX_CALLER_EVENT_STREAMS} event streams open. Close one first.`
-      return new HttpError(429, 'too-many-streams', detail, { headers: { 'Retry-After': '60' } })
+      return problem('too-many-streams', detail, { headers: { 'Retry-After': '60' } })
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { Scope } from '../../card/model/index.ts'
+import type { ProblemCode } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type * as requests from '../request-bodies.ts'
-import type { ProblemCode } from './problems.ts'
 import type { schemas } from './schemas/index.ts'
 
 /** The name of a schema in the document. */

@@ -7,6 +7,7 @@ import {
   pathOf,
 } from '../../a2a/index.ts'
 import { agentIdPattern, type WireVersion, wireVersions } from '../../card/model/index.ts'
+import { type ProblemCode, problems } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { cardRoutes } from './card-routes.ts'
 import { hostRoutes } from './host-routes.ts'
@@ -20,7 +21,6 @@ import {
   toContent,
   toParameter,
 } from './operation.ts'
-import { type ProblemCode, problems } from './problems.ts'
 import { registryRoutes } from './registry-routes.ts'
 
 /** Every route of this host, by method and path. The route table in src/app.ts can have no others. */

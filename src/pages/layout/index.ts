@@ -7,6 +7,7 @@ import {
   matchesIfNoneMatch,
   NO_STORE,
   PRIVATE_NO_STORE,
+  statusOf,
   strongEtag,
 } from '../../http/index.ts'
 
@@ -141,7 +142,9 @@ const errorTitles: Readonly<Record<number, string>> = {
 }
 
 /** Returns an error as a page, with links to other pages. */
-export const errorPage = ({ status, message, headers }: HttpError, request: Request): Promise<Response> => {
+export const errorPage = (error: HttpError, request: Request): Promise<Response> => {
+  const { message, headers } = error
+  const status = statusOf(error)
   const title = errorTitles[status] ?? 'This page is not available right now'
   const main = html`<section class="error-page">
 <h1>${title}</h1>
