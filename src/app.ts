@@ -165,7 +165,7 @@ const matchFrequent = ({ method, url }: Request): { handler: Handler; params: Pa
 /** Answers a request whose handler failed. Only then is its URL checked: the runtime builds it from any Host header. */
 const respondToError = async (error: unknown, request: Request): Promise<Response> => {
   // Loaded with the first error.
-  const { toErrorResponse } = await import('./http/problems.ts')
+  const { toErrorResponse } = await import('./http/error-response.ts')
   const cause = parseUrl(request.url) ? error : problem('invalid-url', 'The request has no valid URL.')
   return withTransportSecurity(toErrorResponse(cause), request)
 }

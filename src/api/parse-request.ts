@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { CardError } from '../card/model/index.ts'
-import { type HttpError, type ProblemCode, problem, readJson } from '../http/index.ts'
+import { type HttpError, problem, readJson } from '../http/index.ts'
 import { MAX_PAGE_SIZE } from '../limits.ts'
+import type { ProblemCode } from '../problems.ts'
 
 /** A page of a list: at most `limit` entries whose ids follow `after`. */
 export type PageQuery = { after: string; limit: number }

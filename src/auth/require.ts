@@ -5,7 +5,6 @@ import {
   type HttpError,
   log,
   type PathParams,
-  type ProblemCode,
   problem,
   type RequestContext,
   serviceUnavailable,
@@ -13,6 +12,7 @@ import {
   toHttpError,
 } from '../http/index.ts'
 import { MAX_RECORDED_REFUSALS } from '../limits.ts'
+import type { ProblemCode } from '../problems.ts'
 import { ClockCache } from '../registry/edge/index.ts'
 import { getRegistry } from '../registry/store/index.ts'
 import { authenticate } from './authenticate.ts'

@@ -1,4 +1,4 @@
-import type { ProblemCode } from './problems.ts'
+import type { ProblemCode } from '../problems.ts'
 
 /**
  * An error that a client may see, made by `problem`: its response has problem details (RFC 9457). `code` is a row of the

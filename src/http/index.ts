@@ -1,5 +1,5 @@
+export * from './error-response.ts'
 export * from './fetch-resource.ts'
 export * from './hosts.ts'
 export * from './json-body.ts'
-export * from './problems.ts'
 export * from './start.ts'

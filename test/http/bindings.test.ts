@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { config } from '../../src/config.ts'
-import { BlockedError, createUpstreamFetch, resolveSecret, type UpstreamFetch } from '../../src/http/bindings.ts'
+import { BlockedError, createUpstreamFetch, resolveSecret, type UpstreamFetch } from '../../src/http/safe-fetch.ts'
 import { envWith } from '../support/registrations.ts'
 import { reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
 

@@ -12,7 +12,7 @@ export class Catalog extends WorkerEntrypoint<Env> {
       return response
     } catch (error) {
       // Caught here: an error loses its type on the way to the entrypoint that called.
-      const { toErrorResponse } = await import('../../http/problems.ts')
+      const { toErrorResponse } = await import('../../http/error-response.ts')
       return toErrorResponse(error)
     }
   }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../card/model/index.ts'
-import type { ProblemCode } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
+import type { ProblemCode } from '../../problems.ts'
 import type * as requests from '../request-bodies.ts'
 import type { schemas } from './schemas/index.ts'
 

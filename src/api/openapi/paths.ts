@@ -7,8 +7,8 @@ import {
   pathOf,
 } from '../../a2a/index.ts'
 import { agentIdPattern, type WireVersion, wireVersions } from '../../card/model/index.ts'
-import { type ProblemCode, problems } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
+import { type ProblemCode, problems } from '../../problems.ts'
 import { cardRoutes } from './card-routes.ts'
 import { hostRoutes } from './host-routes.ts'
 import {

@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { fetchService } from '../../../src/http/bindings.ts'
+import { fetchService } from '../../../src/http/safe-fetch.ts'
 import { fetchText } from '../../../src/http/fetch-resource.ts'
 import { isJsonType } from '../../../src/json/media-type.ts'
 
