@@ -1,34 +1,38 @@
 import { type IRequest, Router } from 'itty-router'
-import type { RouteName } from './api/openapi/index.ts'
+import { eager, lazy, type Route, type RouteHandler, route } from './api/contract/start.ts'
 import { agentCard, hostCard } from './api/start.ts'
 import { config } from './config.ts'
 import { agentCall, hostCall, namedCall } from './gateway/start.ts'
-import { type Handler, lazy, type PathParams, parseUrl, prefersHtml, preflightResponse, problem } from './http/start.ts'
+import { type Handler, type PathParams, parseUrl, prefersHtml, preflightResponse, problem } from './http/start.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
 const admin = () => import('./api/admin/index.ts')
 const agents = () => import('./api/agents/registration.ts')
-const catalogs = () => import('./api/catalogs/index.ts')
 const batch = () => import('./api/agents/batch.ts')
+const calls = () => import('./api/call-descriptions.ts')
+const cards = () => import('./api/card-descriptions.ts')
+const catalogs = () => import('./api/catalogs/index.ts')
 const conformance = () => import('./api/agents/conformance.ts')
+const documents = () => import('./api/openapi/index.ts').then(({ describe }) => describe(routes))
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
-const validation = () => import('./api/card-validation.ts')
+const keys = () => import('./api/published-keys.ts')
 const lists = () => import('./api/agents/lists.ts')
-const openApi = () => import('./api/openapi/index.ts')
-const rest = () => import('./gateway/rest-binding.ts')
-const shaman = () => import('./api/compat/shaman.ts')
-const keySet = () => import('./signing/key-set.ts')
 const pages = () => import('./pages/index.ts')
+const rest = () => import('./gateway/rest-binding.ts')
 const revisions = () => import('./api/agents/revision-history.ts')
+const shaman = () => import('./api/compat/shaman.ts')
 const sources = () => import('./api/agents/remote-cards.ts')
 const superx = () => import('./api/compat/superx.ts')
 const unserved = () => import('./unserved.ts')
+const validation = () => import('./api/card-validation.ts')
+
+type PageName = 'getCatalogPage' | 'getCardPage' | 'getNotFoundPage'
 
 /** Answers with a page for people who ask with a browser, and with the document for every other client. */
 const pageOr =
-  (page: 'getCatalogPage' | 'getCardPage' | 'getNotFoundPage', document: Handler): Handler =>
+  (page: PageName, document: Handler): Handler =>
   async (...args) => {
     if (prefersHtml(args[0])) return (await pages())[page](...args)
     const response = await document(...args)
@@ -36,85 +40,93 @@ const pageOr =
     return response
   }
 
-const notFound = lazy(unserved, 'notFound')
+/** Returns an endpoint that has a page for people, too. */
+const withPage = <Params extends string>(
+  page: PageName,
+  { handler, describe }: RouteHandler<Params>,
+): RouteHandler<Params> => ({
+  handler: pageOr(page, handler),
+  describe: async () => ({ ...(await describe()), page: true }),
+})
 
-/** A route that GET /openapi.json describes: any other does not compile. */
-type Route = {
-  [Name in RouteName]: Name extends `${infer Method} ${infer Path}`
-    ? readonly [method: Method, path: Path, handler: Handler]
-    : never
-}[RouteName]
+const notFound: Handler = async (...args) => (await unserved()).notFound(...args)
+
+const restCall: Handler = async (...args) => (await rest()).restCall(...args)
 
 /** The most frequent routes, which are matched before all others. A path has at most one parameter. */
 const frequentRoutes: readonly Route[] = [
-  ['POST', '/agents/:id/a2a', agentCall],
-  ['POST', '/agents/:id', agentCall],
-  ['POST', '/a2a', hostCall],
-  ['GET', '/agents/:id/.well-known/agent-card.json', agentCard('agent-card.json')],
-  ['GET', '/agents/:id/.well-known/agent.json', agentCard('agent.json')],
-  ['GET', '/.well-known/agent-card.json', hostCard('agent-card.json')],
-  ['GET', '/.well-known/agent.json', hostCard('agent.json')],
+  route('POST', '/agents/:id/a2a', eager(agentCall, calls, 'callAgent')),
+  route('POST', '/agents/:id', eager(agentCall, calls, 'callAgentAtCard')),
+  route('POST', '/a2a', eager(hostCall, calls, 'callHost')),
+  route(
+    'GET',
+    '/agents/:id/.well-known/agent-card.json',
+    eager(agentCard('agent-card.json'), cards, 'getWellKnownAgentCard'),
+  ),
+  route('GET', '/agents/:id/.well-known/agent.json', eager(agentCard('agent.json'), cards, 'getAgentJson')),
+  route('GET', '/.well-known/agent-card.json', eager(hostCard('agent-card.json'), cards, 'getHostCard')),
+  route('GET', '/.well-known/agent.json', eager(hostCard('agent.json'), cards, 'getHostAgentJson')),
 ]
 
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 404 and 405 follow from the table. */
 export const routes: readonly Route[] = [
   ...frequentRoutes,
-  ['POST', '/a2a/v1', namedCall],
-  ['GET', '/agents/:id', pageOr('getCardPage', agentCard('agent-card.json'))],
-  ['GET', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
-  ['POST', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
-  ['DELETE', '/agents/:id/a2a/:operation+', lazy(rest, 'restCall')],
-  ['PUT', '/agents/:id', lazy(agents, 'putAgent')],
-  ['DELETE', '/agents/:id', lazy(agents, 'deleteAgent')],
-  ['DELETE', '/agents/:id/tasks', lazy(agents, 'deleteTasks')],
-  ['GET', '/agents/:id/manifest', lazy(agents, 'getManifest')],
-  ['GET', '/agents/:id/revisions', lazy(revisions, 'getRevisions')],
-  ['GET', '/agents/:id/revisions/:seq', lazy(revisions, 'getRevision')],
-  ['GET', '/agents/:id/revisions/:seq/diff', lazy(revisions, 'getDiff')],
-  ['POST', '/agents/:id/rollback', lazy(revisions, 'postRollback')],
-  ['GET', '/agents/:id/source', lazy(sources, 'getSource')],
-  ['GET', '/agents/:id/observed', lazy(conformance, 'getObserved')],
-  ['POST', '/agents/:id/check', lazy(conformance, 'postCheck')],
-  ['GET', '/agents/:id/receipt', lazy(conformance, 'getReceipt')],
-  ['POST', '/agents/:id/refresh', lazy(sources, 'postRefresh')],
-  ['GET', '/agents/:id/events', lazy(events, 'getEvents')],
-  ['GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')],
-  ['GET', '/agents/:id/badge.svg', lazy(images, 'getBadge')],
-  ['GET', '/events', lazy(events, 'getEvents')],
-  ['GET', '/agents/.well-known/:file', lazy(unserved, 'missingAgentId')],
-  ['GET', '/', pageOr('getCatalogPage', notFound)],
-  ['GET', '/agents', pageOr('getCatalogPage', lazy(lists, 'listAgents'))],
-  ['POST', '/agents:batch', lazy(batch, 'postBatch')],
-  ['GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')],
-  ['GET', '/.well-known/jwks.json', lazy(keySet, 'getKeySet')],
-  ['GET', '/.well-known/did.json', lazy(catalogs, 'getDidDocument')],
-  ['GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getCatalog')],
-  ['GET', '/.well-known/ard.json', lazy(catalogs, 'getCatalog')],
-  ['GET', '/.well-known/api-catalog', lazy(catalogs, 'getCatalog')],
-  ['POST', '/search', lazy(catalogs, 'postSearch')],
-  ['POST', '/ard/search', lazy(catalogs, 'postSearch')],
-  ['GET', '/ard/agents', lazy(catalogs, 'listEntries')],
-  ['GET', '/ard/agents/:identifier', lazy(catalogs, 'getEntry')],
-  ['GET', '/llms.txt', lazy(catalogs, 'getCatalog')],
-  ['GET', '/robots.txt', lazy(catalogs, 'getCatalog')],
-  ['GET', '/sitemap.xml', lazy(catalogs, 'getCatalog')],
-  ['GET', '/a2a/v1/agents/:name', lazy(shaman, 'namedCard')],
-  ['POST', '/rpc', lazy(superx, 'handleSuperxRpc')],
-  ['POST', '/tokens', lazy(admin, 'postToken')],
-  ['GET', '/tokens', lazy(admin, 'listTokens')],
-  ['GET', '/tokens/self', lazy(admin, 'getOwnToken')],
-  ['DELETE', '/tokens/:id', lazy(admin, 'deleteToken')],
-  ['GET', '/audit', lazy(admin, 'getAudit')],
-  ['GET', '/keys', lazy(admin, 'getKeys')],
-  ['GET', '/export', lazy(admin, 'getExport')],
-  ['POST', '/import', lazy(admin, 'postImport')],
-  ['GET', '/lint', lazy(pages, 'getLintPage')],
-  ['POST', '/lint', lazy(validation, 'postLint')],
-  ['POST', '/verify', lazy(validation, 'postVerify')],
-  ['GET', '/manage', lazy(pages, 'getManagePage')],
-  ['GET', '/openapi.json', lazy(openApi, 'getOpenApi')],
-  ['GET', '/schema/manifest.json', lazy(openApi, 'getManifestSchema')],
-  ['GET', '/health', lazy(health, 'getHealth')],
+  route('POST', '/a2a/v1', eager(namedCall, calls, 'callNamedAgent')),
+  route('GET', '/agents/:id', withPage('getCardPage', eager(agentCard('agent-card.json'), cards, 'getAgentCard'))),
+  route('GET', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'read')),
+  route('POST', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'send')),
+  route('DELETE', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'delete')),
+  route('PUT', '/agents/:id', lazy(agents, 'putAgent')),
+  route('DELETE', '/agents/:id', lazy(agents, 'deleteAgent')),
+  route('DELETE', '/agents/:id/tasks', lazy(agents, 'deleteTasks')),
+  route('GET', '/agents/:id/manifest', lazy(agents, 'getManifest')),
+  route('GET', '/agents/:id/revisions', lazy(revisions, 'listRevisions')),
+  route('GET', '/agents/:id/revisions/:seq', lazy(revisions, 'getRevision')),
+  route('GET', '/agents/:id/revisions/:seq/diff', lazy(revisions, 'diffRevisions')),
+  route('POST', '/agents/:id/rollback', lazy(revisions, 'rollBack')),
+  route('GET', '/agents/:id/source', lazy(sources, 'getSource')),
+  route('GET', '/agents/:id/observed', lazy(conformance, 'getObserved')),
+  route('POST', '/agents/:id/check', lazy(conformance, 'checkAgent')),
+  route('GET', '/agents/:id/receipt', lazy(conformance, 'getReceipt')),
+  route('POST', '/agents/:id/refresh', lazy(sources, 'refresh')),
+  route('GET', '/agents/:id/events', lazy(events, 'getAgentEvents')),
+  route('GET', '/agents/:id/card.svg', lazy(images, 'getCardImage')),
+  route('GET', '/agents/:id/badge.svg', lazy(images, 'getBadge')),
+  route('GET', '/events', lazy(events, 'getEvents')),
+  route('GET', '/agents/.well-known/:file', lazy(unserved, 'getCardWithoutAgent')),
+  route('GET', '/', eager(pageOr('getCatalogPage', notFound), pages, 'getCatalogPage')),
+  route('GET', '/agents', withPage('getCatalogPage', lazy(lists, 'listAgents'))),
+  route('POST', '/agents:batch', lazy(batch, 'registerBatch')),
+  route('GET', '/.well-known/a2a/agents', lazy(shaman, 'listForShaman')),
+  route('GET', '/.well-known/jwks.json', lazy(keys, 'getKeySet')),
+  route('GET', '/.well-known/did.json', lazy(keys, 'getDidDocument')),
+  route('GET', '/.well-known/ai-catalog.json', lazy(catalogs, 'getAiCatalog')),
+  route('GET', '/.well-known/ard.json', lazy(catalogs, 'getArdManifest')),
+  route('GET', '/.well-known/api-catalog', lazy(catalogs, 'getApiCatalog')),
+  route('POST', '/search', lazy(catalogs, 'search')),
+  route('POST', '/ard/search', lazy(catalogs, 'searchArd')),
+  route('GET', '/ard/agents', lazy(catalogs, 'listArdEntries')),
+  route('GET', '/ard/agents/:identifier', lazy(catalogs, 'getArdEntry')),
+  route('GET', '/llms.txt', lazy(catalogs, 'getLlmsText')),
+  route('GET', '/robots.txt', lazy(catalogs, 'getRobotsText')),
+  route('GET', '/sitemap.xml', lazy(catalogs, 'getSitemap')),
+  route('GET', '/a2a/v1/agents/:name', lazy(shaman, 'getNamedCard')),
+  route('POST', '/rpc', lazy(superx, 'callSuperx')),
+  route('POST', '/tokens', lazy(admin, 'issueToken')),
+  route('GET', '/tokens', lazy(admin, 'listTokens')),
+  route('GET', '/tokens/self', lazy(admin, 'getOwnToken')),
+  route('DELETE', '/tokens/:id', lazy(admin, 'revokeToken')),
+  route('GET', '/audit', lazy(admin, 'getAudit')),
+  route('GET', '/keys', lazy(admin, 'getKeys')),
+  route('GET', '/export', lazy(admin, 'exportHost')),
+  route('POST', '/import', lazy(admin, 'importHost')),
+  route('GET', '/lint', lazy(pages, 'getLintPage')),
+  route('POST', '/lint', lazy(validation, 'lint')),
+  route('POST', '/verify', lazy(validation, 'verifyCard')),
+  route('GET', '/manage', lazy(pages, 'getManagePage')),
+  route('GET', '/openapi.json', lazy(documents, 'getOpenApi')),
+  route('GET', '/schema/manifest.json', lazy(documents, 'getManifestSchema')),
+  route('GET', '/health', lazy(health, 'getHealth')),
 ]
 
 /** Answers OPTIONS, and every method that a path does not support. */
@@ -136,7 +148,7 @@ const router = Router<RoutedRequest, [Env, ExecutionContext]>()
 /** The router takes every colon for the beginning of a parameter; one after a word is that of a custom method. */
 const toPattern = (path: string): string => path.replace(/(?<=[a-z]):/, '[:]')
 
-for (const [method, path, handler] of routes) {
+for (const [method, path, { handler }] of routes) {
   router[method.toLowerCase() as 'get'](toPattern(path), routed(handler))
   if (method === 'GET') router.head?.(toPattern(path), routed(handler))
 }
@@ -148,7 +160,7 @@ router.all('*', routed(pageOr('getNotFoundPage', notFound)))
  * turn, which takes longer than to serve a card from memory. The runtime does not normalize the URL of a request, so
  * any character that no agent's id has is left to the router: `/agents/../a2a` is `/a2a`.
  */
-const frequentPatterns = frequentRoutes.map(([method, path, handler]) => {
+const frequentPatterns = frequentRoutes.map(([method, path, { handler }]) => {
   const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
   const pattern = path.replaceAll('.', '\\.').replace(`:${parameter}`, '([a-z0-9-]+)')
   return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }

@@ -2,13 +2,13 @@ import { type HttpError, problem } from '../http/start.ts'
 import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
-export const agentNotFound = (id: string): HttpError => {
+export const agentNotFound = (id: string) => {
   const detail = `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`
   return problem('agent-not-found', detail)
 }
 
 /** The same for an agent that was requested by its name. */
-export const agentNameNotFound = (name: string): HttpError => {
+export const agentNameNotFound = (name: string) => {
   const hint = 'GET /.well-known/a2a/agents lists agents.'
   return problem('agent-not-found', `No agent "${name.slice(0, 80)}" exists here, by name or id. ${hint}`)
 }
@@ -20,11 +20,11 @@ const hint = (id: string): string => {
 }
 
 /** The error for a write that is based on an outdated state of the agent. */
-export const agentConflict = (id: string, reason: string): HttpError =>
+export const agentConflict = (id: string, reason: string) =>
   problem('conflict', `Agent "${id}" ${reason}. Retry.`, { headers: { 'Retry-After': '1' } })
 
 /** The error for a hostname without an agent, on a host without a root agent. */
-export const noRootAgent = (): HttpError => {
+export const noRootAgent = () => {
   const hint = 'GET /agents lists agents; each card is at /agents/{id}/.well-known/agent-card.json.'
   return problem('no-root-agent', `No agent is configured for this hostname. ${hint}`)
 }
@@ -36,11 +36,14 @@ const upstreamErrors = {
   504: ['upstream-timeout', 'an upstream that did not respond in time'],
 } as const
 
+/** The problems of a remote card without a usable copy. */
+export const UPSTREAM_PROBLEMS = ['upstream-unreachable', 'upstream-not-ready', 'upstream-timeout'] as const
+
 /** A failing upstream is fetched about once a minute, so an earlier retry has no effect. */
 const MIN_RETRY_SECONDS = 60
 
 /** The error for a remote card of which there is no usable copy. */
-export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth): HttpError => {
+export const upstreamCardUnavailable = ({ failing = 502, ttl }: SourceHealth) => {
   const [code, upstream] = upstreamErrors[failing]
   return problem(code, `This agent's card is fetched from ${upstream}. Try again later.`, {
     headers: { 'Retry-After': String(Math.min(ttl, MIN_RETRY_SECONDS)) },

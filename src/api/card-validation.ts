@@ -38,7 +38,7 @@ import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { getKeySet, KEY_REQUEST, respondWithDid } from '../signing/index.ts'
 import { agentCard, hostCard } from './card-endpoints.ts'
 import { invalidBody } from './parse-request.ts'
-import { VerifyRequest } from './request-bodies.ts'
+import { VerifyRequest } from './schemas/index.ts'
 
 /** `POST /lint`: reports on a card or manifest; with `?representations=true`, shows what each client would get, too. */
 export const postLint: Handler = async (request, env) => {

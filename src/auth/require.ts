@@ -90,7 +90,7 @@ const ADMIN_TOKEN_MISSING =
   'Set a random one: npx wrangler secret put ADMIN_TOKEN'
 
 /** The error for a caller whose credentials are missing, invalid or cannot be checked. */
-export const unauthorized = (caller: Exclude<Authentication, Principal>): HttpError => {
+export const unauthorized = (caller: Exclude<Authentication, Principal>) => {
   switch (caller.reason) {
     case 'throttled':
       return tooManyAttempts()
@@ -115,26 +115,25 @@ const tokenErrors: Record<TokenError, string> = {
 }
 
 /** Returns an error with a challenge, to which `parameters` belong. */
-const withChallenge = (code: ProblemCode, detail: string, parameters = ''): HttpError =>
+const withChallenge = <Code extends ProblemCode>(code: Code, detail: string, parameters = '') =>
   problem(code, detail, {
     headers: { 'WWW-Authenticate': `Bearer realm="calling-card"${parameters}` },
   })
 
 /** The error for a principal that lacks a permission for an agent. */
-export const insufficientScope = (principal: Principal, scope: Scope, agentId: string): HttpError => {
+export const insufficientScope = (principal: Principal, scope: Scope, agentId: string) => {
   if (!hasScope(principal, scope)) return missingScope(scope)
   const covered = `does not cover agent "${agentId.slice(0, 80)}"`
   return forbidden(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
 }
 
 /** The error for an operation that only `admin` may do; `action` begins the sentence. */
-export const adminRequired = (action: string): HttpError =>
+export const adminRequired = (action: string) =>
   forbidden('admin', `${action} requires a token with the scope \`admin\`.`)
 
-const missingScope = (scope: Scope): HttpError =>
-  forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
+const missingScope = (scope: Scope) => forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
-const forbidden = (scope: Scope, detail: string): HttpError =>
+const forbidden = (scope: Scope, detail: string) =>
   withChallenge('forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
 /** The actor of every request without a valid token. */

@@ -92,7 +92,7 @@ export const countUnrecognized = async (
 }
 
 /** The error for an address whose credentials are ignored. */
-export const tooManyAttempts = (): HttpError => {
+export const tooManyAttempts = () => {
   const detail = `Too many failed authentication attempts from your address. Try again in ${BLOCK_SECONDS} seconds.`
   return problem('too-many-attempts', detail, { headers: { 'Retry-After': String(BLOCK_SECONDS) } })
 }

@@ -32,13 +32,13 @@ export const problem = <Code extends ProblemCode>(
 export const RATE_LIMIT_SECONDS = 60
 
 /** The error for a client past a rate limit, which `detail` names. */
-export const tooManyRequests = (detail: string): HttpError =>
+export const tooManyRequests = (detail: string) =>
   problem('too-many-requests', `${detail} Try again in a minute.`, {
     headers: { 'Retry-After': String(RATE_LIMIT_SECONDS) },
   })
 
 /** The error while KV, the Registry or a token's issuer does not respond, which is logged where it arises. */
-export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.'): HttpError =>
+export const serviceUnavailable = (detail = 'This host cannot look up its agents right now.') =>
   problem('unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
 /** Logs a defect of this host. */

@@ -1,97 +1,114 @@
-import {
-  actorOf,
-  audited,
-  countWrites,
-  createToken,
-  parseAuthorization,
-  requirePrincipal,
-  requireScope,
-  unauthorized,
-} from '../../auth/index.ts'
-import { type CardError, tokenIdPattern, validate } from '../../card/model/index.ts'
-import { type Handler, problem, readJson, serviceUnavailable, sha256Hex } from '../../http/index.ts'
-import { formatPointer, isJsonObject, type Json } from '../../json/index.ts'
+import type * as v from 'valibot'
+import { actorOf, createToken, parseAuthorization, unauthorized } from '../../auth/index.ts'
+import { tokenIdPattern } from '../../card/model/index.ts'
+import { type HttpError, problem, serviceUnavailable, sha256Hex } from '../../http/index.ts'
 import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { invalidBody, paginate, parsePageQuery, parseTime } from '../parse-request.ts'
-import { noContent, privateJson } from '../private-responses.ts'
-import { TokenRequest } from '../request-bodies.ts'
+import { answer, anyText, endpoint, invalidBody, jsonBody, noContent, pageQuery, paginate } from '../contract/index.ts'
+import { parseTime } from '../parse-request.ts'
+import { IssuedToken, OwnToken, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
+
+const tokenId = { id: anyText('The id of the token.') }
 
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
-export const postToken: Handler = audited(async (request, env, ctx) => {
-  const principal = await requireScope({ request, env, ctx }, 'admin', '*')
-  await countWrites(principal, env)
-  const parsed = parseTokenRequest(await readJson(request), Date.now())
-  if ('errors' in parsed) throw invalidBody('invalid-token-request', 'No token was issued. ', parsed.errors)
-  const { id, token, hash } = await createToken()
-  const record = { id, ...parsed.record }
-  const issued = await getRegistry(env).issueToken(record, hash, actorOf(principal))
-  // Ids are random: a collision is less likely than a request that reaches the Registry twice.
-  if (issued.outcome === 'id-taken') throw serviceUnavailable('No token was issued.')
-  if (issued.outcome === 'too-many-tokens')
-    throw problem(issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
-  cacheToken(hash, record, issued.seq)
-  return privateJson({ ...serializeToken(record), token, published: issued.published }, 201)
-})
+export const issueToken = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Issue a token',
+    access: 'admin',
+    body: jsonBody(TokenRequest, { problem: 'invalid-token-request', outcome: 'No token was issued.' }),
+    responses: { 201: answer('The token, with its text.', IssuedToken) },
+    problems: ['too-many-tokens'],
+    limits: ['WRITE_LIMIT'],
+  },
+  async ({ body, caller, env }) => {
+    const { id, token, hash } = await createToken()
+    const parsed = toRecord(body, id, Date.now())
+    if ('code' in parsed) return parsed
+    const issued = await getRegistry(env).issueToken(parsed, hash, actorOf(caller))
+    // Ids are random: a collision is less likely than a request that reaches the Registry twice.
+    if (issued.outcome === 'id-taken') return serviceUnavailable('No token was issued.')
+    if (issued.outcome === 'too-many-tokens')
+      return problem(issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
+    cacheToken(hash, parsed, issued.seq)
+    return { body: { ...toToken(parsed), token, published: issued.published } }
+  },
+)
 
 /** `GET /tokens`: a page of the issued tokens, by id, without their text, which is not stored. */
-export const listTokens: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const { after, limit } = parsePageQuery(new URL(request.url), tokenIdPattern)
-  const { page, ...rest } = paginate(await getRegistry(env).tokens(after, limit + 1), limit, 'id')
-  return privateJson({ tokens: page.map(serializeToken), ...rest })
-}
+export const listTokens = endpoint(
+  {
+    tag: 'administration',
+    summary: 'List the tokens, without their texts',
+    access: 'admin',
+    query: pageQuery(tokenIdPattern),
+    responses: { 200: answer('A page of tokens.', TokenList) },
+  },
+  async ({ env, query: { limit, cursor } }) => {
+    const { page, ...rest } = paginate(await getRegistry(env).tokens(cursor, limit + 1), limit, 'id')
+    return { body: { tokens: page.map(toToken), ...rest } }
+  },
+)
 
 /** `GET /tokens/self`: what the token of the request allows, and until when. */
-export const getOwnToken: Handler = async (request, env, ctx) => {
-  const { subject, scopes, agents, tiers } = await requirePrincipal({ request, env, ctx })
-  if (subject === 'admin') return privateJson({ id: subject, scopes, agents, tiers, expires: null })
-  const credentials = parseAuthorization(request.headers)
-  const hash = credentials.scheme === 'bearer' ? await sha256Hex(credentials.token) : ''
-  const record = await readToken(hash, env, ctx)
-  // It may just have expired.
-  if (record === null) throw unauthorized({ authenticated: false, reason: 'bad-token', error: 'unknown' })
-  const { created, note, ...token } = serializeToken(record)
-  return privateJson({ ...token, ...(note !== '' && { note }) })
-}
+export const getOwnToken = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Get what the token of the request allows',
+    access: 'token',
+    responses: { 200: answer('The token, without its text.', OwnToken) },
+    problems: ['bad-token'],
+  },
+  async ({ caller, request, env, ctx }) => {
+    const { subject, scopes, agents, tiers } = caller
+    if (subject === 'admin') return { body: { id: subject, scopes, agents, tiers, expires: null } }
+    const credentials = parseAuthorization(request.headers)
+    const hash = credentials.scheme === 'bearer' ? await sha256Hex(credentials.token) : ''
+    const record = await readToken(hash, env, ctx)
+    // It may just have expired.
+    if (record === null) throw unauthorized({ authenticated: false, reason: 'bad-token', error: 'unknown' })
+    const { created, note, ...token } = toToken(record)
+    return { body: { ...token, ...(note !== '' && { note }) } }
+  },
+)
 
 /** `DELETE /tokens/{id}`: revokes a token, here at once and everywhere within the cache time. */
-export const deleteToken: Handler = audited(async (request, env, ctx, { id = '' }) => {
-  const principal = await requireScope({ request, env, ctx }, 'admin', '*')
-  await countWrites(principal, env)
-  const revoked = tokenIdPattern.test(id) ? await getRegistry(env).revokeToken(id, actorOf(principal)) : undefined
-  if (revoked?.outcome !== 'revoked')
-    throw problem('token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
-  cacheToken(revoked.hash, null, revoked.seq)
-  return noContent()
-})
+export const revokeToken = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Revoke a token',
+    access: 'admin',
+    params: tokenId,
+    responses: { 204: noContent('The token was revoked.') },
+    problems: ['token-not-found'],
+    limits: ['WRITE_LIMIT'],
+  },
+  async ({ params: { id }, caller, env }) => {
+    const revoked = tokenIdPattern.test(id) ? await getRegistry(env).revokeToken(id, actorOf(caller)) : undefined
+    if (revoked?.outcome !== 'revoked')
+      return problem('token-not-found', 'No token with this id exists. GET /tokens lists tokens.')
+    cacheToken(revoked.hash, null, revoked.seq)
+    return {}
+  },
+)
 
-const serializeToken = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord) => ({
-  ...{ id, note, scopes, agents, tiers },
-  created: new Date(created).toISOString(),
-  expires: expires === null ? null : new Date(expires).toISOString(),
-})
-
-/** Parses the body of `POST /tokens` into a record without an id. `now` is in ms since 1970. */
-const parseTokenRequest = (
-  document: Json,
+/** Returns the record of a requested token, or the error. `now` is in ms since 1970. */
+const toRecord = (
+  { note, scopes, agents, tiers, expires }: v.InferOutput<typeof TokenRequest>,
+  id: string,
   now: number,
-): { record: Omit<TokenRecord, 'id'> } | { errors: CardError[] } => {
-  const errors = Object.keys(isJsonObject(document) ? document : {})
-    .filter(name => !Object.hasOwn(TokenRequest.entries, name))
-    .map(name => ({ pointer: formatPointer(name), message: `"${name.slice(0, 40)}" is not a field of a token` }))
-  const result = validate(TokenRequest, document)
-  if ('errors' in result) return { errors: [...errors, ...result.errors] }
-  if (errors.length > 0) return { errors }
-  const { note, scopes, agents, tiers, expires } = result.output
+): TokenRecord | HttpError<'invalid-token-request'> => {
   const expiry = parseExpiry(expires, now)
-  if ('error' in expiry) return { errors: [{ pointer: '/expires', message: expiry.error }] }
-  const covers = 'cannot narrow a token with the scope admin, which covers everything'
-  if (scopes.includes('admin') && !agents.includes('*')) return { errors: [{ pointer: '/agents', message: covers }] }
-  return { record: { note, scopes, agents, tiers, created: now, expires: expiry.at } }
+  if ('error' in expiry) return invalidToken('/expires', expiry.error)
+  if (scopes.includes('admin') && !agents.includes('*'))
+    return invalidToken('/agents', 'cannot narrow a token with the scope admin, which covers everything')
+  return { id, note, scopes, agents, tiers, created: now, expires: expiry.at }
 }
+
+const invalidToken = (pointer: string, message: string) =>
+  invalidBody('invalid-token-request', 'No token was issued.', [{ pointer, message }])
 
 /** Parses the end of a token, in ms since 1970 or null for never: seconds from now, a date, or a time with its zone. */
 const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { error: string } => {

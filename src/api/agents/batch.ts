@@ -35,7 +35,7 @@ import type { Registration } from '../../registry/index.ts'
 import type { BatchResult } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { parseFlag } from '../parse-request.ts'
-import { BatchLine } from '../request-bodies.ts'
+import { BatchLine } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError, serializeReceipt } from './registration.ts'
 

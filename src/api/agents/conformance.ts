@@ -31,7 +31,7 @@ import { agentNotFound, upstreamCardUnavailable } from '../agent-errors.ts'
 import { agentCard, loadCard } from '../card-endpoints.ts'
 import { readBody } from '../parse-request.ts'
 import { privateJson } from '../private-responses.ts'
-import { CheckRequest } from '../request-bodies.ts'
+import { CheckRequest } from '../schemas/index.ts'
 
 /** `POST /agents/{id}/check`: tests an agent against its card, and stores the receipt. */
 export const postCheck: Handler = audited(async (request, env, ctx, params) => {

@@ -7,7 +7,7 @@ import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { readBody } from '../parse-request.ts'
 import { privateJson } from '../private-responses.ts'
-import { RefreshRequest } from '../request-bodies.ts'
+import { RefreshRequest } from '../schemas/index.ts'
 
 /** `POST /agents/{id}/refresh`: fetches a remote card now, or accepts a pending card with `{"accept": etag}`. */
 export const postRefresh: Handler = audited(async (request, env, ctx, params) => {

@@ -16,7 +16,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { paginate, parsePageQuery, readBody, rejectUnknownQuery } from '../parse-request.ts'
 import { privateJson } from '../private-responses.ts'
-import { RollbackRequest } from '../request-bodies.ts'
+import { RollbackRequest } from '../schemas/index.ts'
 import { registerDocument } from './registration.ts'
 
 /** Numbers of this length are exact. */

@@ -19,7 +19,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
 import { decodeSegment, paginate, rejectUnknownQuery } from '../parse-request.ts'
-import { ArdSearchRequest } from '../request-bodies.ts'
+import { ArdSearchRequest } from '../schemas/index.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
 const DEFAULT_LIST_SIZE = 20

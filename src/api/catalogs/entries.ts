@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
 import { isLocalName, parseUrl, toDidWeb } from '../../http/index.ts'
 import type { CatalogAgent } from '../../registry/tables/index.ts'
-import type { schemas } from '../openapi/schemas/index.ts'
+import type { schemas } from '../schemas/index.ts'
 
 /** The media type of the cards that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'

@@ -1,42 +1,58 @@
-import { toJsonSchemaDefs } from '@valibot/to-json-schema'
-import { conversionConfig, createManifestSchema } from '../../card/manifest/index.ts'
-import { type Handler, respondWithDocument } from '../../http/index.ts'
-import { type JsonObject, mapMembers } from '../../json/index.ts'
+import { createManifestSchema } from '../../card/manifest/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
-import * as requests from '../request-bodies.ts'
-import { rateLimits, tags } from './operation.ts'
+import { answerWith, endpoint, type Route, rateLimits, tags } from '../contract/index.ts'
 import { createPaths } from './paths.ts'
-import { schemas } from './schemas/index.ts'
+import { createSchemas } from './schemas.ts'
 
-export type { RouteName } from './paths.ts'
+export { listLimits, listProblems, toTemplate } from './paths.ts'
+export { nameOf } from './schemas.ts'
 
 /** The documents change with a deployment only. */
-const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400'
+const headers = { 'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400' }
 
 let openApiText: string | undefined
 let manifestSchemaText: string | undefined
 
-/** `GET /openapi.json`: the OpenAPI document of this host, from which clients, mocks and reference pages are made. */
-export const getOpenApi: Handler = ({ headers }) => {
-  openApiText ??= JSON.stringify(createOpenApiDocument())
-  return respondWithDocument(openApiText, headers, {
-    'Cache-Control': CACHE_CONTROL,
-    'Content-Type': 'application/json',
-  })
-}
+/** Returns the endpoints of the documents that describe the API of this host, whose endpoints are `routes`. */
+export const describe = (routes: readonly Route[]) => ({
+  /** `GET /openapi.json`: the OpenAPI document of this host, from which clients and mocks are made. */
+  getOpenApi: endpoint(
+    {
+      tag: 'documents',
+      summary: 'Get this document',
+      access: 'public',
+      responses: { 200: answerWith('An OpenAPI 3.1 document.', { 'application/json': { text: { type: 'object' } } }) },
+      validated: true,
+    },
+    async () => {
+      openApiText ??= JSON.stringify(await createOpenApiDocument(routes))
+      return { body: openApiText, headers }
+    },
+  ),
+  getManifestSchema,
+})
 
 /** `GET /schema/manifest.json`: the JSON Schema of manifests, by which editors complete and check the owner's files. */
-export const getManifestSchema: Handler = ({ headers }) => {
-  manifestSchemaText ??= JSON.stringify(createManifestSchema())
-  return respondWithDocument(manifestSchemaText, headers, {
-    'Cache-Control': CACHE_CONTROL,
-    'Content-Type': 'application/schema+json',
-  })
-}
+const getManifestSchema = endpoint(
+  {
+    tag: 'documents',
+    summary: 'Get the JSON Schema of manifests',
+    access: 'public',
+    responses: {
+      200: answerWith('A JSON Schema (draft 7).', { 'application/schema+json': { text: { type: 'object' } } }),
+    },
+    validated: true,
+  },
+  () => {
+    manifestSchemaText ??= JSON.stringify(createManifestSchema())
+    return { body: manifestSchemaText, headers }
+  },
+)
 
-/** Returns the OpenAPI 3.1 document of this host: its routes, and JSON Schemas made from its valibot schemas. */
-export const createOpenApiDocument = (): JsonObject => {
-  const { paths, responses } = createPaths()
+/** Returns the OpenAPI 3.1 document of a host: its routes, and JSON Schemas made from the shapes of their bodies. */
+export const createOpenApiDocument = async (routes: readonly Route[]): Promise<JsonObject> => {
+  const { paths, responses } = await createPaths(routes)
   return {
     openapi: '3.1.1',
     info: {
@@ -50,7 +66,7 @@ export const createOpenApiDocument = (): JsonObject => {
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: { ...convertSchemas(), ...cardSchemas() },
+      schemas: createSchemas(),
       responses,
       securitySchemes: {
         token: {
@@ -77,39 +93,3 @@ Rate limits, unless the owner has changed them: ${limitNotes.join('; ')}. Past o
 
 Where a body consists of several JSON documents, one a line or in the data of each server-sent event, \`x-item-schema\`
 is the schema of one.`
-
-const refOf = (name: string): string => `#/components/schemas/${name}`
-
-const convertSchemas = (): JsonObject => {
-  const definitions = { ...schemas, ...requests }
-  const converted = toJsonSchemaDefs(definitions, {
-    ...conversionConfig,
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    overrideRef: ({ referenceId }) => refOf(referenceId),
-  })
-  // Leaves out members that are undefined.
-  const plain: JsonObject = JSON.parse(JSON.stringify(converted))
-  // Its handler rejects unknown members after its schema.
-  Object.assign(plain.TokenRequest as JsonObject, { additionalProperties: false })
-  // The converter adds one for each schema that depends on the value, to which nothing refers.
-  return mapMembers(plain, (schema, name) => (Object.hasOwn(definitions, name) ? schema : undefined))
-}
-
-/**
- * Returns the schemas of cards and manifests, which are made apart, in draft 7, which means the same in these parts.
- * Their references have another base here.
- */
-const cardSchemas = (): JsonObject => {
-  const { $schema, definitions, ...manifest } = createManifestSchema()
-  return {
-    Manifest: JSON.parse(JSON.stringify(manifest).replaceAll('#/definitions/card', refOf('CardFields'))),
-    CardFields: (definitions as JsonObject).card as JsonObject,
-    AgentCard: {
-      description: 'An Agent Card. Which of the fields it has depends on its dialect.',
-      type: 'object',
-      required: ['name'],
-      $ref: refOf('CardFields'),
-    },
-  }
-}

@@ -6,28 +6,26 @@ import {
   PASSTHROUGH_STATUSES,
   pathOf,
 } from '../../a2a/index.ts'
-import { agentIdPattern, type WireVersion, wireVersions } from '../../card/model/index.ts'
+import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
+import { MAX_BODY_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
-import { cardRoutes } from './card-routes.ts'
-import { hostRoutes } from './host-routes.ts'
 import {
+  type Access,
+  anyText,
+  type Body,
   type Content,
-  headers,
-  isSequence,
-  type Operation,
-  page,
+  type Description,
+  type ErrorForm,
+  HTML,
+  type NamedDescription,
+  type Parameter,
+  type Route,
   rateLimits,
-  toContent,
-  toParameter,
-} from './operation.ts'
-import { registryRoutes } from './registry-routes.ts'
-
-/** Every route of this host, by method and path. The route table in src/app.ts can have no others. */
-const operations = { ...cardRoutes, ...hostRoutes, ...registryRoutes }
-
-/** A method and path of the route table. */
-export type RouteName = keyof typeof operations
+  responseHeaders,
+} from '../contract/index.ts'
+import { ArdError, anyObject, JsonRpcResponse, RestErrorV0, RestErrorV1 } from '../schemas/index.ts'
+import { refOf, toContent } from './schemas.ts'
 
 /** The operations of a path by method. */
 type PathItem = Record<string, JsonObject & { responses: Responses }>
@@ -36,19 +34,22 @@ type PathItem = Record<string, JsonObject & { responses: Responses }>
 type Paths = { paths: Record<string, PathItem>; responses: Responses }
 
 /** Returns the paths: one operation for each route, and for the routes of HTTP+JSON one for each operation of A2A. */
-export const createPaths = (): Paths => {
+export const createPaths = async (routes: readonly Route[]): Promise<Paths> => {
   const paths: Record<string, PathItem> = {}
-  for (const [route, operation] of Object.entries<Operation>(operations)) {
-    const [method = '', path = ''] = route.split(' ')
-    const template = path.replaceAll(/(?<![a-z]):(\w+)/g, '{$1}')
+  const described = await Promise.all(routes.map(async row => ({ row, operation: await row[2].describe() })))
+  for (const { row, operation } of described) {
+    const [method, path] = row
     const expanded = path.endsWith('/:operation+')
       ? expandRestRoute(method, operation)
-      : [{ path: template, operation }]
+      : [{ path: toTemplate(path), operation }]
     for (const each of expanded)
       paths[each.path] = { ...paths[each.path], [method.toLowerCase()]: toOperationObject(each.path, each.operation) }
   }
   return shareResponses(paths)
 }
+
+/** Returns a path of the route table as documents write it: `/agents/{id}`. */
+export const toTemplate = (path: string): string => path.replaceAll(/(?<![a-z]):(\w+)\+?/g, '{$1}')
 
 /** Replaces responses that several operations have by references: errors would be most of the document. */
 const shareResponses = (paths: Record<string, PathItem>): Paths => {
@@ -64,8 +65,9 @@ const shareResponses = (paths: Record<string, PathItem>): Paths => {
   return { paths, responses: Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)])) }
 }
 
-const toOperationObject = (path: string, operation: Operation): PathItem[string] => {
-  const { id, tag, summary, description, access, body, limits = [] } = operation
+const toOperationObject = (path: string, operation: NamedDescription): PathItem[string] => {
+  const { id, tag, summary, description, access, body } = operation
+  const limits = listLimits(operation)
   return {
     operationId: id,
     tags: [tag],
@@ -74,7 +76,7 @@ const toOperationObject = (path: string, operation: Operation): PathItem[string]
     parameters: listParameters(path, operation),
     ...(body && {
       requestBody: {
-        required: body.optional !== true,
+        required: body.fallback === undefined,
         ...(body.description !== undefined && { description: body.description }),
         content: toContent(body.content),
       },
@@ -85,12 +87,18 @@ const toOperationObject = (path: string, operation: Operation): PathItem[string]
   }
 }
 
+/** Returns the rate limits of an operation: failed attempts count wherever credentials are checked. */
+export const listLimits = ({ access, limits = [], page }: NamedDescription): (keyof typeof rateLimits)[] => {
+  const all = [...limits, ...(page ? (['PAGE_LIMIT'] as const) : [])]
+  return access === 'public' || limits.includes('AUTH_LIMIT') ? all : [...all, 'AUTH_LIMIT']
+}
+
 /** Returns scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
-const securityOf = (access: Operation['access']): JsonObject[] => {
+const securityOf = (access: Access): JsonObject[] => {
   if (access === 'public') return []
   if (access === 'token') return [{ token: [] }]
   if (access === 'card') return [{}, { token: ['call'] }]
-  return access === 'optional' ? [{}, { token: ['read'] }] : [{ token: [access] }]
+  return access === 'optional' || access === 'reader' ? [{}, { token: ['read'] }] : [{ token: [access] }]
 }
 
 // HTTP+JSON
@@ -99,7 +107,7 @@ const securityOf = (access: Operation['access']): JsonObject[] => {
  * Returns the operations of A2A that a route of the HTTP+JSON binding has with a method. Their path is one parameter of
  * the route with slashes in it, which OpenAPI cannot express.
  */
-const expandRestRoute = (method: string, route: Operation): { path: string; operation: Operation }[] =>
+const expandRestRoute = (method: string, route: NamedDescription): { path: string; operation: NamedDescription }[] =>
   wireVersions.flatMap(version =>
     operationNames.flatMap(name => {
       const path = pathOf(name, version)
@@ -112,7 +120,12 @@ const expandRestRoute = (method: string, route: Operation): { path: string; oper
     }),
   )
 
-const describeRestCall = (method: string, name: OperationName, version: WireVersion, route: Operation): Operation => {
+const describeRestCall = (
+  method: string,
+  name: OperationName,
+  version: WireVersion,
+  route: NamedDescription,
+): NamedDescription => {
   const { streams, sends, http, ...names } = a2aOperations[name]
   const isPreferred = http[0][0] === method
   return {
@@ -121,101 +134,120 @@ const describeRestCall = (method: string, name: OperationName, version: WireVers
     summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
-        content: OBJECT,
+        ...{ content: OBJECT, as: 'stream', maxBytes: MAX_BODY_BYTES },
         description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
-        ...(!sends && { optional: true }),
+        ...(!sends && { fallback: {} }),
       },
     }),
-    answers: {
+    responses: {
       200: {
         description: streams ? 'A stream of results.' : `The result of ${names[version]}.`,
-        content: streams ? { 'text/event-stream': { each: { type: 'object' } } } : OBJECT,
+        content: streams ? { 'text/event-stream': { each: anyObject('A result.') } } : OBJECT,
         headers: ['A2A-Version', 'Gate-Warning'],
       },
       ...(method === 'DELETE' && { 204: { description: 'The agent has deleted it.' } }),
     },
-    errors: version,
+    errors: { form: version },
   }
 }
 
-const OBJECT: Content = { 'application/json': { type: 'object' }, 'application/a2a+json': { type: 'object' } }
+const OBJECT: Content = {
+  'application/json': { text: { type: 'object' } },
+  'application/a2a+json': { text: { type: 'object' } },
+}
 
 // Parameters
 
-const pathParameters: Readonly<Record<string, JsonObject>> = {
-  id: { description: 'The id of the agent.', schema: { type: 'string', pattern: agentIdPattern.source } },
-  seq: { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } },
-  name: toParameter('The name or id of the agent, in any case.'),
-  file: toParameter('The name of a well-known document.'),
-  identifier: { description: 'The identifier of the entry.', schema: { type: 'string', pattern: '^urn:air:' } },
-  taskId: toParameter('The id of the task.'),
-  configId: toParameter('The id of the push configuration.'),
+/** The parameters of A2A's own paths over HTTP+JSON. */
+const a2aParameters: Readonly<Record<string, Parameter>> = {
+  taskId: anyText('The id of the task.'),
+  configId: anyText('The id of the push configuration.'),
 }
 
-const tokenId = toParameter('The id of the token.')
+/** The conditions of a write. */
+const writeConditions: Readonly<Record<string, Parameter>> = {
+  'If-Match': anyText('Writes only if this is an entity tag of what is registered.'),
+  'If-None-Match': { description: '`*` writes only if nothing is registered.', schema: { const: '*' } },
+}
 
-const listParameters = (path: string, { query = {}, headers = {}, validated }: Operation): JsonObject[] => {
-  const allHeaders = validated ? { ...headers, 'If-None-Match': 'The entity tags of what the client has.' } : headers
+const listParameters = (path: string, operation: Description): JsonObject[] => {
+  const { params = {}, query = {}, headers = {}, conditional, validated } = operation
+  const allHeaders = {
+    ...(conditional && writeConditions),
+    ...headers,
+    ...(validated && { 'If-None-Match': anyText('The entity tags of what the client has.') }),
+  }
+  const toObject =
+    (place: string) =>
+    ([name, { description, schema }]: [string, Parameter]): JsonObject => ({ name, in: place, description, schema })
   return [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-      ...{ name, in: 'path', required: true },
-      ...(path === '/tokens/{id}' ? tokenId : pathParameters[name]),
-    })),
-    ...Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...toParameter(parameter) })),
-    ...Object.entries(allHeaders).map(([name, parameter]) => ({ name, in: 'header', ...toParameter(parameter) })),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+      const parameter = params[name] ?? a2aParameters[name] ?? anyText(name)
+      return { name, in: 'path', required: true, ...parameter }
+    }),
+    ...Object.entries(query).map(toObject('query')),
+    ...Object.entries(allHeaders).map(toObject('header')),
   ]
 }
 
 // Responses
 
-const listAnswers = ({ answers, validated }: Operation): Responses => {
-  const notModified = { description: 'The client has it already.', headers: { ETag: toParameter(headers.ETag) } }
-  const listed = Object.entries(answers).map(([status, answer]): [string, JsonObject] => {
-    const names = [...(validated ? (['ETag'] as const) : []), ...(answer.headers ?? [])]
-    const described = names.length > 0 && {
-      headers: Object.fromEntries(names.map(name => [name, toParameter(headers[name])])),
-    }
-    const content = answer.content && { content: toContent(answer.content) }
-    return [status, { description: answer.description, ...described, ...content }]
-  })
-  return { ...Object.fromEntries(listed), ...(validated && { 304: notModified }) }
+const toHeader = (description: string): JsonObject => ({ ...anyText(description) })
+
+const listAnswers = ({ responses, validated, page }: NamedDescription): Responses => {
+  const notModified = {
+    description: 'The client has it already.',
+    headers: { ETag: toHeader(responseHeaders.ETag) },
+  }
+  const listed = Object.entries(responses).map(
+    ([status, { description, content, headers = [] }]): [string, JsonObject] => {
+      const names = [...(validated ? (['ETag'] as const) : []), ...headers]
+      const described = Object.fromEntries(names.map(name => [name, toHeader(responseHeaders[name])]))
+      const all = page && status === '200' ? { ...content, ...HTML } : content
+      return [
+        status,
+        { description, ...(names.length > 0 && { headers: described }), ...(all && { content: toContent(all) }) },
+      ]
+    },
+  )
+  return { ...Object.fromEntries(listed), ...(validated && !responses[304] && { 304: notModified }) }
 }
 
 /** Responses by their status. */
 export type Responses = Record<string, JsonObject>
 
 /** Returns the responses of an operation for its errors, by status. */
-const listErrors = (path: string, operation: Operation): Responses => ({
+const listErrors = (path: string, operation: NamedDescription): Responses => ({
   ...listOwnErrors(path, operation),
   500: { description: 'An unexpected error, which the host has logged. The body is empty.' },
 })
 
-const listOwnErrors = (path: string, operation: Operation): Responses => {
-  const { errors, answers } = operation
-  const problems = listProblems(path, operation)
-  const isPage = answers[200]?.content?.['text/html'] !== undefined
+const listOwnErrors = (path: string, operation: NamedDescription): Responses => {
+  const { errors, responses, page } = operation
+  const own = listProblems(path, operation)
+  const isPage = page || responses[200]?.content?.['text/html'] !== undefined
   return errors === undefined
-    ? problemResponses([...hostProblems, ...problems], isPage ? page : {})
-    : mergeResponses(foreignErrors(errors, problems), problemResponses(hostProblems))
+    ? problemResponses([...hostProblems, ...own], isPage ? HTML : {})
+    : mergeResponses(foreignErrors(errors.form, own), problemResponses(hostProblems))
 }
 
 /** Returns the errors that an endpoint answers in another form than that of this host. */
-const foreignErrors = (form: NonNullable<Operation['errors']>, problems: readonly ProblemCode[]): Responses => {
+const foreignErrors = (form: ErrorForm, problems: readonly ProblemCode[]): Responses => {
   switch (form) {
     case 'ard':
-      return errorResponses(describeProblems(problems), { 'application/json': 'ArdError' })
+      return errorResponses(describeProblems(problems), { 'application/json': ArdError })
     case 'superx':
       return errorResponses(SUPERX_ERRORS, JSON_RPC)
     case 'JSONRPC':
       return errorResponses(callErrors(true), JSON_RPC)
     case '0.3':
-      return errorResponses(callErrors(false), { 'application/json': 'RestErrorV0' })
+      return errorResponses(callErrors(false), { 'application/json': RestErrorV0 })
     default:
-      return errorResponses(callErrors(false), { 'application/a2a+json': 'RestErrorV1' })
+      return errorResponses(callErrors(false), { 'application/a2a+json': RestErrorV1 })
   }
 }
 
-const JSON_RPC: Content = { 'application/json': 'JsonRpcResponse' }
+const JSON_RPC: Content = { 'application/json': JsonRpcResponse }
 
 const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status => ({
   ...{ status, text: 'A JSON-RPC error.' },
@@ -248,12 +280,12 @@ const errorResponses = (errors: readonly ErrorText[], content: Content): Respons
     }),
   )
 
-const retryAfter = { 'Retry-After': toParameter('Seconds after which the request may succeed.') }
+const retryAfter = { 'Retry-After': toHeader('Seconds after which the request may succeed.') }
 
 /** Headers that a response with a status can have. */
 const RESPONSE_HEADERS: Readonly<Record<number, JsonObject>> = {
-  401: { 'WWW-Authenticate': toParameter('How to authenticate (RFC 6750).') },
-  403: { 'WWW-Authenticate': toParameter('The scope that the token lacks (RFC 6750).') },
+  401: { 'WWW-Authenticate': toHeader('How to authenticate (RFC 6750).') },
+  403: { 'WWW-Authenticate': toHeader('The scope that the token lacks (RFC 6750).') },
   ...Object.fromEntries([409, 429, 502, 503, 504].map(status => [status, retryAfter])),
 }
 
@@ -273,10 +305,11 @@ const hostProblems: readonly ProblemCode[] = ['invalid-url', 'foreign-origin']
 
 const authentication: readonly ProblemCode[] = ['no-token', 'bad-token', 'too-many-attempts']
 
-const accessProblems: Readonly<Record<Operation['access'], readonly ProblemCode[]>> = {
+const accessProblems: Readonly<Record<Access, readonly ProblemCode[]>> = {
   public: [],
   card: [],
   optional: ['too-many-attempts'],
+  reader: [...authentication, 'forbidden'],
   token: authentication,
   read: [...authentication, 'forbidden'],
   write: [...authentication, 'forbidden', 'admin-token-missing'],
@@ -285,23 +318,35 @@ const accessProblems: Readonly<Record<Operation['access'], readonly ProblemCode[
 
 const textProblems: readonly ProblemCode[] = ['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type']
 
-const bodyProblems = (content: Content): readonly ProblemCode[] =>
+const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
+  ...textProblems,
   // In a sequence of documents, those two are problems of one document.
-  Object.values(content).some(isSequence) ? textProblems : [...textProblems, 'too-deep', 'duplicate-name']
+  ...(Object.values(content).some(media => 'each' in media) ? [] : (['too-deep', 'duplicate-name'] as const)),
+  ...(problem ? [problem] : []),
+]
 
-const listProblems = (path: string, { access, body, limits = [], problems = [] }: Operation): ProblemCode[] => {
+/** Lists the errors of an operation: those that it names, and those that follow from the rest of its description. */
+export const listProblems = (path: string, operation: NamedDescription): ProblemCode[] => {
+  const { access, body, query, conditional, limits = [], problems = [], internal } = operation
   const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
-  const isCounted = limits.some(name => name !== 'AUTH_LIMIT')
-  const all: ProblemCode[] = [
-    'unavailable',
-    ...accessProblems[access],
-    ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
-    ...(isCounted ? (['too-many-requests'] as const) : []),
-    ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
-    ...(body ? bodyProblems(body.content) : []),
-    ...problems,
+  const isCounted = listLimits(operation).some(name => name !== 'AUTH_LIMIT')
+  const parameters = Object.values(query ?? {})
+  const needs = parameters.flatMap(({ needs }) => needs ?? [])
+  return [
+    ...new Set<ProblemCode>([
+      'unavailable',
+      ...accessProblems[access],
+      ...needs.flatMap(need => accessProblems[need]),
+      ...(internal ? accessProblems[internal] : []),
+      ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
+      ...(isCounted ? (['too-many-requests'] as const) : []),
+      ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
+      ...(conditional ? (['bad-condition', 'precondition-failed'] as const) : []),
+      ...(query ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
+      ...(body ? bodyProblems(body) : []),
+      ...problems,
+    ]),
   ]
-  return [...new Set(all)]
 }
 
 const describeProblems = (codes: readonly ProblemCode[]): ErrorText[] =>
@@ -313,7 +358,7 @@ const problemResponses = (codes: readonly ProblemCode[], others: Content = {}): 
     {},
     ...[...Map.groupBy(codes, code => problems[code][0])].map(([status, codes]) => {
       const properties = { status: { const: status }, code: { enum: codes } }
-      const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties }] }
-      return errorResponses(describeProblems(codes), { ...others, 'application/problem+json': schema })
+      const schema = { allOf: [{ $ref: refOf('Problem') }, { properties }] }
+      return errorResponses(describeProblems(codes), { ...others, 'application/problem+json': { text: schema } })
     }),
   )

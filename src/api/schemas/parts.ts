@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { json } from '../../../card/model/index.ts'
+import { json } from '../../card/model/index.ts'
 
 // A client must expect more members than these: objects are open. The tests reject others.
 
@@ -52,3 +52,13 @@ export const Problem = v.object({
   detail: text('What is wrong, for people.'),
   errors: v.optional(list(FieldError, 'What is wrong with the body, place by place.')),
 })
+
+/** A remark about a place in a document. */
+export const Note = v.object({ pointer: Pointer, message: v.string() })
+
+// Cards and manifests have schemas of their own, which documents name (card/manifest).
+
+/** An Agent Card, in whatever dialect. */
+export const AgentCard = anyObject('An Agent Card.')
+/** What an owner registers: a manifest, or a bare card. The compiler checks it. */
+export const Manifest = described(json, 'A manifest, or a bare card in any dialect.')

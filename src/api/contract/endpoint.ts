@@ -1,0 +1,227 @@
+import {
+  ANONYMOUS,
+  type Authentication,
+  assertWriter,
+  clientKey,
+  countRequest,
+  countWrites,
+  type Principal,
+  reportRefusal,
+  requireAnyAgent,
+  requirePrincipal,
+  requireScope,
+} from '../../auth/index.ts'
+import { type CardError, validate } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
+import { checkRateLimit } from '../../gateway/gate/index.ts'
+import {
+  CORS_HEADERS,
+  type Handler,
+  HttpError,
+  NO_STORE,
+  type PathParams,
+  PRIVATE_NO_STORE,
+  type Precondition,
+  parsePrecondition,
+  problem,
+  type RequestContext,
+  readBodyText,
+  readJson,
+  respondWithDocument,
+  toHttpError,
+  tooManyRequests,
+} from '../../http/index.ts'
+import type { ProblemCode } from '../../problems.ts'
+import type { Access, Body, Description, QueryOf, RateLimitName, ResultOf } from './description.ts'
+import type { QueryParameter } from './parameters.ts'
+import type { Described } from './route.ts'
+
+/** What a handler gets: the request, and what the description says of it, checked and parsed. */
+export type Input<D extends Description> = RequestContext & {
+  /** The variable segments of the path, percent-encoded as they were sent. */
+  params: { [Name in keyof D['params']]: string }
+  query: QueryOf<D>
+  body: D['body'] extends Body<infer Value> ? Value : undefined
+  /** The conditions of a write that is `conditional`. */
+  precondition: Precondition
+  /** The caller; undefined where credentials are not checked, or only by the handler. */
+  caller: CallerOf<D['access']>
+}
+
+type CallerOf<A extends Access> = A extends 'reader'
+  ? Authentication
+  : A extends 'public' | 'optional' | 'card'
+    ? undefined
+    : Principal
+
+/** An endpoint: its handler with its description. */
+export type Endpoint<D extends Description = Description> = Handler & Described<keyof D['params'] & string>
+
+/**
+ * Describes an endpoint where it is handled. Before the handler is called, the credentials, the rate limits, the query,
+ * the conditions and the body are checked as the description says. A refused write is recorded in the audit.
+ */
+export const endpoint = <const D extends Description>(
+  description: D,
+  handler: (input: Input<D>) => Promise<ResultOf<D>> | ResultOf<D>,
+): Endpoint<D> => {
+  const handle: Handler = async (request, env, ctx, params) => {
+    const context = { request, env, ctx }
+    try {
+      const input = await readInput(description, context, params)
+      const result = await handler(input as unknown as Input<D>)
+      if (result instanceof HttpError) throw result
+      return result instanceof Response ? result : respond(result as AnyResult, description, context)
+    } catch (error) {
+      const known = toHttpError(error)
+      if (!known) throw error
+      if (isWrite(description, request)) await reportRefusal(known, params.id, context)
+      const toResponse = description.errors?.toResponse
+      if (toResponse) return toResponse(known)
+      throw known
+    }
+  }
+  return Object.assign(handle, { description })
+}
+
+const isWrite = ({ access }: Description, { method }: Request): boolean =>
+  (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
+
+// Requests
+
+const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
+  const { request, env } = context
+  const { access, internal, limits = [], query, conditional, body } = description
+  const url = new URL(request.url)
+  const needs = query && neededBy(query, url.searchParams)
+  const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
+  const caller = await authorize(required, context, params.id)
+  for (const limit of limits) await count(limit, caller, context)
+  return {
+    ...context,
+    params,
+    caller,
+    query: query && parseQuery(url, query),
+    precondition: conditional ? parsePrecondition(request.headers) : {},
+    body: body && (await readBody(request, body)),
+  }
+}
+
+/** Returns what a parameter of the query requires of the caller, the most that any of them does. */
+const neededBy = (query: NonNullable<Description['query']>, sent: URLSearchParams): Access | undefined => {
+  const needs = [...sent.keys()].map(name => query[name]?.needs)
+  return needs.includes('write') ? 'write' : needs.includes('token') ? 'token' : undefined
+}
+
+/** Returns the caller if it has what an endpoint requires; for the agent `id`, if its path names one. */
+const authorize = async (
+  access: Access,
+  context: RequestContext,
+  id: string | undefined,
+): Promise<Authentication | undefined> => {
+  switch (access) {
+    case 'admin':
+      return requireScope(context, 'admin', '*')
+    case 'write': {
+      if (id === undefined) return requireAnyAgent(context, 'write')
+      const principal = await requirePrincipal(context, { scope: 'write' })
+      assertWriter(principal, id)
+      return principal
+    }
+    case 'read':
+      return requireAnyAgent(context, 'read')
+    case 'reader':
+      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+    case 'token':
+      return requirePrincipal(context)
+    default:
+      return undefined
+  }
+}
+
+/** Counts a request against a rate limit before any work for it. Throws 429 past it. */
+const count = async (
+  name: RateLimitName,
+  caller: Authentication | undefined,
+  { request, env }: RequestContext,
+): Promise<void> => {
+  if (name === 'WRITE_LIMIT' && caller?.authenticated) return countWrites(caller, env)
+  if (name === 'CALL_LIMIT' && (await checkRateLimit(caller ?? ANONYMOUS, request, env)))
+    throw tooManyRequests('Too many requests.')
+  if (name === 'PAGE_LIMIT' || name === 'LINT_LIMIT')
+    await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
+}
+
+const parseQuery = (url: URL, query: NonNullable<Description['query']>): Record<string, unknown> => {
+  rejectUnknownQuery(url, Object.keys(query))
+  return Object.fromEntries(
+    Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
+      const sent = url.searchParams.getAll(name)
+      if (sent.length === 0) return [name, fallback]
+      const value = parse(sent)
+      if (value === undefined) throw problem(code, `${name} must be ${form}.`)
+      return [name, value]
+    }),
+  )
+}
+
+/** Rejects the parameters of a query that are not `known`. */
+const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly string[]): void => {
+  const unknown = [...new Set(searchParams.keys())].filter(name => !known.includes(name))
+  if (unknown.length === 0) return
+  const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
+  const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
+  const detail = `${pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
+  throw problem('unknown-query', detail)
+}
+
+const readBody = async (request: Request, { as, maxBytes, fallback, problem: code, outcome = '' }: Body) => {
+  if (as === 'stream') return undefined
+  if (as === 'text') return readBodyText(request, maxBytes)
+  if (fallback !== undefined && (request.body === null || request.headers.get('Content-Length') === '0'))
+    return fallback
+  const result = validate(as, await readJson(request))
+  if ('errors' in result) throw invalidBody(code ?? 'invalid-card', outcome, result.errors)
+  return result.output
+}
+
+const MAX_ERRORS = 100
+
+/** Returns the error for an invalid body, which names the first mistake after `outcome`. */
+export const invalidBody = <Code extends ProblemCode>(
+  code: Code,
+  outcome: string,
+  errors: CardError[],
+): HttpError<Code> => {
+  const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
+  const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
+  const detail = `${outcome}${outcome && ' '}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
+  return problem(code, detail, { errors: errors.slice(0, MAX_ERRORS) })
+}
+
+// Responses
+
+type AnyResult = { status?: number; body?: unknown; headers?: Record<string, string> }
+
+/** Makes a response: for the caller alone where credentials are required, and for everyone where they are not. */
+const respond = (
+  { status, body, headers = {} }: AnyResult,
+  { access, responses, validated }: Description,
+  { request, env }: RequestContext,
+): Response | Promise<Response> => {
+  const code = status ?? Number(Object.keys(responses)[0])
+  const isShared = access === 'public' || access === 'optional' || access === 'reader'
+  const [type = '', media] = Object.entries(responses[code]?.content ?? {})[0] ?? []
+  const caching = headers['Cache-Control'] ?? (isShared ? config(env).publicCacheControl : PRIVATE_NO_STORE)
+  if (validated) return respondWithDocument(body, request.headers, { 'Content-Type': type, 'Cache-Control': caching })
+  const isText = media === undefined || 'text' in media || 'each' in media
+  return new Response(isText ? ((body ?? null) as BodyInit | null) : JSON.stringify(body), {
+    status: code,
+    headers: {
+      ...CORS_HEADERS,
+      'Cache-Control': isShared ? NO_STORE : PRIVATE_NO_STORE,
+      ...(media && { 'Content-Type': type }),
+      ...headers,
+    },
+  })
+}

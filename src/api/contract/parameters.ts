@@ -1,0 +1,133 @@
+import { agentIdPattern } from '../../card/model/index.ts'
+import type { JsonObject } from '../../json/index.ts'
+import { MAX_PAGE_SIZE } from '../../limits.ts'
+import type { ProblemCode } from '../../problems.ts'
+
+/** A parameter in the path or a header, as documents describe it. */
+export type Parameter = { description: string; schema: JsonObject }
+
+/** A parameter of the query. `Value` is what its handler gets: undefined, if there is none and no default. */
+export type QueryParameter<Value = unknown> = Parameter & {
+  /** Returns the value of the texts that were sent; undefined if they are invalid. */
+  parse: (texts: string[]) => Value | undefined
+  fallback: Value
+  /** The error for an invalid value, and what it must be instead, such as "a number from 1 to 100". */
+  problem: ProblemCode
+  form: string
+  /** What this parameter requires of the caller: any token, or one with `write` for some agent. */
+  needs?: 'token' | 'write'
+}
+
+type Options<Value> = { problem?: ProblemCode; form?: string; fallback?: Value; needs?: 'token' | 'write' }
+
+/** The parts of a parameter that options do not change. */
+type Kind<Value> = Pick<QueryParameter<Value>, 'description' | 'schema' | 'parse' | 'form'>
+
+const parameter = <Value>(kind: Kind<Value>, options: Options<Value>): QueryParameter<Value | undefined> => ({
+  problem: 'bad-query',
+  fallback: undefined,
+  ...kind,
+  ...options,
+})
+
+/** Describes a parameter in the path or a header that is any text. */
+export const anyText = (description: string): Parameter => ({ description, schema: { type: 'string' } })
+
+/** The parameters of a path below `/agents/:id`. */
+export const agentPath = {
+  id: { description: 'The id of the agent.', schema: { type: 'string', pattern: agentIdPattern.source } },
+} as const satisfies Record<string, Parameter>
+
+/** Describes a text. */
+export const text = (
+  description: string,
+  { pattern, schema, ...options }: Options<string> & { pattern?: RegExp; schema?: JsonObject } = {},
+): QueryParameter<string | undefined> =>
+  parameter(
+    {
+      description,
+      schema: { type: 'string', ...schema },
+      parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
+      form: 'a text',
+    },
+    options,
+  )
+
+/** Describes texts, each in a parameter of its own. */
+export const texts = (
+  description: string,
+  { items = {}, max, ...options }: Options<string[]> & { items?: JsonObject; max: number },
+): QueryParameter<string[]> => ({
+  problem: 'bad-query',
+  ...{ description, form: `at most ${max} texts`, fallback: [] },
+  schema: { type: 'array', items: { type: 'string', ...items }, maxItems: max },
+  parse: values => (values.length <= max ? values : undefined),
+  ...options,
+})
+
+/** Describes a whole number from 1 to `max`. */
+export const integer = <Fallback extends number | undefined = undefined>(
+  description: string,
+  { max, fallback, ...options }: Options<number> & { max?: number; fallback?: Fallback } = {},
+): QueryParameter<number | Fallback> => ({
+  problem: 'bad-query',
+  description,
+  schema: {
+    ...{ type: 'integer', minimum: 1 },
+    ...(max !== undefined && { maximum: max }),
+    ...(fallback !== undefined && { default: fallback }),
+  },
+  // Numbers of this length are exact.
+  parse: ([value = '']) =>
+    /^[1-9]\d{0,14}$/.test(value) && (max === undefined || Number(value) <= max) ? Number(value) : undefined,
+  form: max === undefined ? 'a number from 1' : `a number from 1 to ${max}`,
+  ...options,
+  fallback: fallback as Fallback,
+})
+
+/** Describes one of a few texts. */
+export const choice = <const Option extends string>(
+  description: string,
+  values: readonly Option[],
+  options: Options<Option> = {},
+): QueryParameter<Option | undefined> =>
+  parameter(
+    {
+      description,
+      schema: values.length === 1 ? { const: values[0] ?? '' } : { enum: [...values] },
+      parse: ([value]) => values.find(known => known === value),
+      form: values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`,
+    },
+    options,
+  )
+
+/** Describes a truth value. */
+export const flag = (description: string, fallback: boolean): QueryParameter<boolean> => ({
+  ...{ description, fallback, problem: 'unknown-query', form: 'true or false' },
+  schema: { enum: ['true', 'false'], default: String(fallback) },
+  parse: ([value]) => (value === 'true' || value === 'false' ? value === 'true' : undefined),
+})
+
+/** Describes the page of a list: at most `limit` entries, after the one that a cursor of this form names. */
+export const pageQuery = (cursor: RegExp, max = MAX_PAGE_SIZE) => ({
+  limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
+  cursor: {
+    ...text('The `cursor` of the page before.', {
+      pattern: cursor,
+      problem: 'bad-cursor',
+      form: 'the cursor of the previous page',
+    }),
+    fallback: '',
+  } as QueryParameter<string>,
+})
+
+/** Returns a page of what was read with one entry more than `limit`; `cursor` is the last `key` if there are more. */
+export const paginate = <Key extends string, Item extends Record<Key, string | number>>(
+  items: readonly Item[],
+  limit: number,
+  key: Key,
+): { page: Item[]; cursor?: string } => {
+  const page = items.slice(0, limit)
+  const last = items.length > limit ? page.at(-1) : undefined
+  return { page, ...(last && { cursor: String(last[key]) }) }
+}

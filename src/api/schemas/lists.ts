@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './parts.ts'
+
+// Lists of agents.
+
+const ListedAgent = v.object({
+  id,
+  name: text('The name in the card.'),
+  description: text('The description in the card.'),
+  version: text('The version in the card.'),
+  card: url('The URL of the card.'),
+  url: text('The preferred endpoint. Empty for none.'),
+  visibility: v.optional(oneOf(['public', 'internal'], 'Only in lists for callers with a token.')),
+  set: v.optional(text('The set of the agent. Only in lists for callers with a token.')),
+  etag: v.optional(text('The entity tag of the manifest. Only with `set`, `writable` or `id`, and not in searches.')),
+  skills: v.optional(texts('The ids of the skills. Only in searches.')),
+  tags: v.optional(texts('The tags of the skills. Only in searches.')),
+  capabilities: v.optional(texts('The capabilities, and the URIs of extensions. Only in searches.')),
+  protocolVersions: v.optional(texts('The versions of A2A. Only in searches.')),
+  signed: v.optional(flag('Whether the card is signed, by this host or by its author. Only in searches.')),
+  provider: v.optional(text('The organization of the provider. Only in searches.')),
+  score: v.optional(described(v.number(), 'How well the agent matches, compared with others of this response.')),
+})
+
+const Facet = v.object({ value: v.string(), count: v.number() })
+
+export const AgentList = v.object({
+  agents: v.array(ListedAgent),
+  cursor,
+  facets: v.optional(mapOf(v.array(Facet), 'The most frequent values of each requested filter.')),
+  approximate: v.optional(flag('Whether more agents match than are counted.')),
+})
+
+export const ShamanList = v.object({
+  protocolVersion: v.literal('0.3.0'),
+  agents: v.array(
+    v.object({
+      ...{ name: v.string(), description: v.string(), version: v.string() },
+      ...{ url: v.string(), preferredTransport: v.string() },
+    }),
+  ),
+  cursor,
+})

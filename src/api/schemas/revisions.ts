@@ -1,0 +1,42 @@
+import * as v from 'valibot'
+import { revisionNumber, strictObject } from '../../card/model/index.ts'
+import { anyObject, cursor, id, mapOf, seq, text, time } from './parts.ts'
+import { Change, ChangeClass } from './registrations.ts'
+import { Drift } from './sources.ts'
+
+// The history of an agent.
+
+const revision = {
+  seq,
+  created: time('When it was made.'),
+  by: v.picklist(['manifest', 'fetch', 'removal']),
+  author: text('`admin`, the id of a token, or `host` for a refresh that nobody requested.'),
+  class: v.optional(ChangeClass),
+  drift: v.optional(Drift),
+}
+
+export const RevisionList = v.object({ id, revisions: v.array(v.object(revision)), cursor })
+
+export const Revision = v.object({
+  id,
+  ...revision,
+  origin: v.optional(text('The origin of the absolute URLs at that time.')),
+  manifest: v.optional(anyObject('The manifest as it was registered.')),
+  card: v.optional(anyObject('The canonical card that was served.')),
+  tiers: v.optional(mapOf(anyObject('A card.'), 'The extended cards that were served.')),
+})
+
+export const RevisionDiff = v.object({
+  ...{ id, from: seq, to: seq },
+  ...{ class: ChangeClass, changes: v.array(Change), manifest: Drift },
+})
+
+/** The body of `POST /agents/{id}/rollback`. */
+export const RollbackRequest = strictObject({ seq: revisionNumber })
+
+export const ChangeEvent = v.object({
+  agent: id,
+  seq,
+  class: v.optional(ChangeClass),
+  time: time('When the change was made.'),
+})

@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { json, strictObject } from '../../card/model/index.ts'
+import { payloadRules } from '../../card/signatures/index.ts'
+import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, texts, time, url } from './parts.ts'
+
+// Remote cards.
+
+export const Drift = list(
+  v.object({
+    op: v.picklist(['add', 'remove', 'replace', 'more']),
+    pointer: Pointer,
+    ...{ before: v.optional(json), after: v.optional(json) },
+    omitted: v.optional(list(v.picklist(['before', 'after']), 'Values that are not shown.')),
+    count: v.optional(count('With `more`, how many differences are left out.')),
+  }),
+  'The differences of two documents.',
+)
+
+export const Pending = v.object({
+  etag: text('What `accept` of a refresh names.'),
+  widens: list(
+    FieldError,
+    'Why it waits: what it would allow that the served card does not, or why it is not verified.',
+  ),
+  drift: Drift,
+})
+
+export const failure = {
+  status: v.picklist([502, 503, 504]),
+  code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
+  message: v.string(),
+  errors: v.optional(v.array(FieldError)),
+}
+
+const verification = v.object({
+  at: time('When the signatures were verified.'),
+  verified: flag('Whether one of them is valid, by a key of `upstream.keys`.'),
+  rule: v.optional(oneOf(payloadRules, 'What the signature covers.')),
+  key: v.optional(
+    v.object({
+      kid: text('The name of the key in the signature.'),
+      thumbprint: text('The key itself (RFC 7638).'),
+      from: text('Where it is from: `manifest`, a URL or a DID.'),
+    }),
+  ),
+  reason: v.optional(text('Why none is valid.')),
+  accepted: v.optional(flag('Whether an owner has accepted the card as it is.')),
+  pinned: v.optional(texts('With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
+})
+
+export const source = {
+  kind: oneOf(['card', 'mcp'], 'What is fetched: a card, or the lists of an MCP server.'),
+  url: url('Where it is fetched from.'),
+  state: v.picklist(['fresh', 'stale', 'no-card', 'pending']),
+  checked: v.optional(time('When the upstream last confirmed the card.')),
+  verify: v.optional(oneOf(['warn', 'require'], 'What happens to a card that is not verified.')),
+  verification: v.optional(verification),
+  pending: v.optional(Pending),
+}
+
+export const SourceState = v.object({
+  ...source,
+  ttl: count('Seconds for which the card is fresh.'),
+  staleIfError: count('Seconds for which it is served after that, while its upstream fails.'),
+  pin: flag('Whether a card that widens access waits until it is accepted.'),
+  due: time('When the card is fetched again.'),
+  failure: v.optional(v.object({ ...failure, since: time('Since when the upstream fails.') })),
+})
+
+export const Source = v.object({ id, source: SourceState })
+
+/** The body of `POST /agents/{id}/refresh`, if there is one: the entity tag of the pending card to accept. */
+export const RefreshRequest = strictObject({ accept: v.optional(v.string()) })
+
+export const RefreshResult = v.object({
+  id,
+  outcome: v.picklist(['refreshed', 'unchanged', 'pending']),
+  seq: v.optional(seq),
+  published: v.optional(flag('Whether every location serves it. If not, the host retries.')),
+  drift: v.optional(Drift),
+  notes: v.optional(v.array(Note)),
+  pending: v.optional(Pending),
+  source: SourceState,
+})

@@ -1,0 +1,1 @@
+export { TokenRecord } from './token-record.ts'
