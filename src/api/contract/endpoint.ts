@@ -120,6 +120,14 @@ const authorize = async (
   id: string | undefined,
 ): Promise<Authentication | undefined> => {
   switch (access) {
+    case 'public':
+    case 'optional':
+    case 'card':
+      return undefined
+    case 'reader':
+      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+    case 'token':
+      return requirePrincipal(context)
     case 'admin':
       return requireScope(context, 'admin', '*')
     case 'write': {
@@ -128,14 +136,8 @@ const authorize = async (
       assertWriter(principal, id)
       return principal
     }
-    case 'read':
-      return requireAnyAgent(context, 'read')
-    case 'reader':
-      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
-    case 'token':
-      return requirePrincipal(context)
     default:
-      return undefined
+      return id === undefined ? requireAnyAgent(context, access) : requireScope(context, access, id)
   }
 }
 
