@@ -1,9 +1,9 @@
 import { isLocalName, problem, requestHostname } from '../http/index.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
 import { createDidDocument, findSigningKeys } from '../signing/index.ts'
-import { resolveSite } from './catalogs/index.ts'
 import { answer, endpoint } from './contract/index.ts'
 import { DidDocument, JwkSet } from './schemas/index.ts'
+import { resolveSite } from './site.ts'
 
 /** Without `stale-while-revalidate`: a verifier that finds no key must get the current set when it fetches it again. */
 const headers = { 'Cache-Control': `public, max-age=${KEY_SET_MAX_AGE_SECONDS}` }

@@ -2,11 +2,11 @@ import { ANONYMOUS } from '../../auth/index.ts'
 import type { Handler } from '../../http/index.ts'
 import { countList } from '../agents/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
+import { resolveSite } from '../site.ts'
 import { checkCatalogQuery } from './catalog-documents.ts'
-import { resolveSite, toQuery } from './site.ts'
+import { toQuery } from './site.ts'
 
 export { getEntry, listEntries, postSearch } from './ard-api.ts'
-export { resolveSite } from './site.ts'
 
 /**
  * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the
