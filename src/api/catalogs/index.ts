@@ -1,10 +1,10 @@
 import { ANONYMOUS } from '../../auth/index.ts'
-import { type Handler, isLocalName, problem, requestHostname } from '../../http/index.ts'
-import { respondWithDid } from '../../signing/index.ts'
+import type { Handler } from '../../http/index.ts'
 import { countList } from '../agents/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
+import { resolveSite } from '../site.ts'
 import { checkCatalogQuery } from './catalog-documents.ts'
-import { resolveSite, toQuery } from './site.ts'
+import { toQuery } from './site.ts'
 
 export { getEntry, listEntries, postSearch } from './ard-api.ts'
 
@@ -27,16 +27,4 @@ const parseRequestUrl = (request: Request): URL => {
   url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
   checkCatalogQuery(url)
   return url
-}
-
-/**
- * `GET /.well-known/did.json`: the public keys as the DID document of the host name (`did:web`). Only for the host name
- * of `PUBLIC_URL` and those that agents claim: anyone can point another name here, and would get a DID with our keys.
- */
-export const getDidDocument: Handler = async (request, env, ctx) => {
-  const { origin, isOwn } = await resolveSite({ request, env, ctx })
-  const { hostname, host } = new URL(origin)
-  const isRequested = hostname === requestHostname(request)
-  if (isRequested && (isOwn || isLocalName(hostname))) return respondWithDid(host, request, env)
-  throw problem('unknown-host', 'This name is neither that of PUBLIC_URL, nor in `hosts` of an agent.')
 }

@@ -29,7 +29,7 @@ export const texts = (description: string) => list(v.string(), description)
 export const mapOf = <Item extends v.GenericSchema>(item: Item, description: string) =>
   described(v.record(v.string(), item), description)
 /** An object whose members are not described here. */
-export const anyObject = (description: string) => mapOf(json, description)
+export const anyObject = (description: string) => mapOf(v.optional(json), description)
 /** The cursor of a page. */
 export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
 /** The number of a revision. */
