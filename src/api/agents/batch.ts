@@ -1,23 +1,11 @@
-import {
-  assertWriter,
-  audited,
-  countWrites,
-  isAdmin,
-  type Principal,
-  reportRefusal,
-  requireAnyAgent,
-} from '../../auth/index.ts'
+import { assertWriter, countWrites, isAdmin, type Principal, reportRefusal } from '../../auth/index.ts'
 import { type CardError, validate } from '../../card/model/index.ts'
 import {
-  CORS_HEADERS,
-  type Handler,
   HttpError,
-  PRIVATE_NO_STORE,
   parseJsonText,
   parsePrecondition,
   problem,
   type RequestContext,
-  readBodyText,
   statusOf,
   toHttpError,
   toProblem,
@@ -32,14 +20,15 @@ import {
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import type { Registration } from '../../registry/index.ts'
-import type { BatchResult } from '../../registry/store/index.ts'
+import type { BatchResult as LineResult } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { parseFlag } from '../parse-request.ts'
-import { BatchLine } from '../schemas/index.ts'
+import { answerWith, endpoint, flag, otherBody } from '../contract/index.ts'
+import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { registerPrepared, rejectionError, serializeReceipt } from './registration.ts'
+import { originOf, registerPrepared, rejectionError } from './registration.ts'
 
 const NDJSON = 'application/x-ndjson'
+const MEDIA_TYPES = [NDJSON, 'application/ndjson', 'application/jsonl']
 
 /**
  * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
@@ -51,35 +40,49 @@ type Entry = {
   prepare?: (isLast: boolean) => Promise<PreparedWrite>
   prepared?: PreparedWrite
   error?: HttpError
-  registered?: { status: number; agent: object }
+  registered?: { status: number; agent: Receipt }
 }
+
+const results = { 'application/x-ndjson': { each: BatchResult } } as const
 
 /**
  * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without
  * `?atomic=true`, a line that is refused does not affect the others.
  */
-export const postBatch: Handler = audited(async (request, env, ctx) => {
-  const context = { request, env, ctx }
-  const principal = await requireAnyAgent(context, 'write')
-  const isAtomic = parseFlag(new URL(request.url), 'atomic', false)
-  if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
-    throw problem('unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
-  // The first lines before the body is read, and the others before they are compiled.
-  await countWrites(principal, env)
-  const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
-  try {
-    if (isAtomic) await registerTogether(entries, principal, env)
-    else await registerEach(entries, principal, env)
-  } finally {
-    if (entries.some(({ registered }) => registered)) purgeLists(ctx)
-  }
-  for (const { id, error } of entries)
-    if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
-  return new Response(entries.map(entry => `${JSON.stringify(serializeEntry(entry))}\n`).join(''), {
-    status: isAtomic && entries.some(({ error }) => error) ? 422 : 200,
-    headers: { ...CORS_HEADERS, 'Content-Type': NDJSON, 'Cache-Control': PRIVATE_NO_STORE },
-  })
-})
+export const registerBatch = endpoint(
+  {
+    tag: 'registry',
+    summary: `Register up to ${MAX_BATCH_LINES} agents, one a line`,
+    description:
+      'Agents are registered in the order of their lines: of two that claim one host name, the first gets it. ' +
+      'Each line of the response has the status that the registration of its line would have had.',
+    access: 'write',
+    query: { atomic: flag('Whether all agents are registered, or none.', false) },
+    body: otherBody('text', Object.fromEntries(MEDIA_TYPES.map(type => [type, { each: BatchLine }])), MAX_BATCH_BYTES),
+    responses: {
+      200: answerWith('The result of each line, in the same order.', results),
+      422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
+    },
+    problems: ['unsupported-media-type', 'too-large', 'empty-batch'],
+    // For the first lines; the others count before they are compiled.
+    limits: ['WRITE_LIMIT'],
+  },
+  async ({ query: { atomic }, body, caller, request, env, ctx }) => {
+    if (!MEDIA_TYPES.includes(essence(request.headers.get('Content-Type'))))
+      return problem('unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
+    const context = { request, env, ctx }
+    const entries = await readEntries(body, caller, context)
+    try {
+      await (atomic ? registerTogether : registerEach)(entries, caller, env)
+    } finally {
+      if (entries.some(({ registered }) => registered)) purgeLists(ctx)
+    }
+    for (const { id, error } of entries)
+      if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
+    const status: 200 | 422 = atomic && entries.some(({ error }) => error) ? 422 : 200
+    return { status, body: entries.map(entry => `${JSON.stringify(toBatchResult(entry))}\n`).join('') }
+  },
+)
 
 const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
@@ -114,11 +117,10 @@ const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch)
   if (ifNoneMatch !== undefined) headers.set('If-None-Match', ifNoneMatch)
   const precondition = parsePrecondition(headers)
-  const requestOrigin = new URL(request.url).origin
-  entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
+  entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin: originOf(request) }, env)
 }
 
-const badLine = (detail: string, more?: { errors: CardError[] }): HttpError => problem('bad-line', detail, more)
+const badLine = (detail: string, more?: { errors: CardError[] }) => problem('bad-line', detail, more)
 
 /** Does a part of the work for a line; what it throws for a client is the error of the line. */
 const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {
@@ -227,7 +229,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
 }
 
 /** Sets the result of a line, and drops what was made from it. */
-const settle = (entry: Ready, result: BatchResult | HttpError): void => {
+const settle = (entry: Ready, result: LineResult | HttpError): void => {
   const { prepared } = entry
   const { id, expected } = prepared.registration
   if (result instanceof HttpError) entry.error = result
@@ -235,14 +237,14 @@ const settle = (entry: Ready, result: BatchResult | HttpError): void => {
   else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
   else {
     cacheRegistered(prepared.registration, result)
-    entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+    entry.registered = { status: result.created ? 201 : 200, agent: toReceipt(prepared.registration, result, prepared) }
   }
   const done: Entry = entry
   delete done.prepared
   delete done.prepare
 }
 
-const withdrawn = (): HttpError =>
+const withdrawn = () =>
   problem('batch-refused', 'Nothing was registered, because another line of the batch was refused.')
 
 const splitChunks = (ready: readonly Ready[]): Ready[][] => {
@@ -269,7 +271,7 @@ const sizeOf = (entry: Ready): number => {
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
 }
 
-const serializeEntry = ({ line, id, registered, error }: Entry): object => {
+const toBatchResult = ({ line, id, registered, error }: Entry): BatchResult => {
   const place = { line, ...(id !== undefined && { id }) }
   if (error) return { ...place, status: statusOf(error), error: toProblem(error) }
   if (!registered) throw new Error(`line ${line} has no result`)

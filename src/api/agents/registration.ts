@@ -1,42 +1,64 @@
-import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter } from '../../auth/index.ts'
-import { cardUrl } from '../../card/model/index.ts'
-import {
-  type Handler,
-  type HttpError,
-  type Precondition,
-  parsePrecondition,
-  problem,
-  readJson,
-} from '../../http/index.ts'
+import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
+import { type Precondition, problem } from '../../http/index.ts'
+import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import type { Registered, WriteRejection } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
-import { noContent, privateJson } from '../private-responses.ts'
+import { agentPath, answer, endpoint, jsonBody, noContent } from '../contract/index.ts'
+import { Manifest, Receipt, toReceipt } from '../schemas/index.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
-import { serializeSource } from './remote-cards.ts'
+
+/** What the reads of an agent's owner have in common. */
+export const ownerRead = { tag: 'registry', access: 'write', params: agentPath } as const
+
+/** What the writes of an agent have in common. */
+export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
+
+/** The problems of a registration. */
+export const REGISTRATION_PROBLEMS = [
+  ...(['agent-not-found', 'forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card'] as const),
+  ...(['host-taken', 'incompatible-version', 'conflict'] as const),
+] as const
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
-export const putAgent: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const precondition = parsePrecondition(request.headers)
-  const document = await readJson(request)
-  const requestOrigin = new URL(request.url).origin
-  return registerDocument({ principal, id, document, precondition, requestOrigin }, env, ctx)
-})
+export const putAgent = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Register or replace an agent',
+    description:
+      'A manifest, or a bare card in any dialect. The report of the response lists what was filled in and found.',
+    conditional: true,
+    body: jsonBody(Manifest),
+    responses: {
+      200: answer('The agent was replaced.', Receipt, { headers: ['ETag'] }),
+      201: answer('The agent was registered.', Receipt, { headers: ['ETag'] }),
+    },
+    problems: REGISTRATION_PROBLEMS,
+  },
+  ({ params: { id }, caller, precondition, body: document, request, env, ctx }) =>
+    registerDocument({ principal: caller, id, document, precondition, requestOrigin: originOf(request) }, env, ctx),
+)
 
-/** Registers a document as an agent and returns its receipt. Throws if nothing was registered. */
-export const registerDocument = async (write: WriteRequest, env: Env, ctx: ExecutionContext): Promise<Response> => {
+/** Returns the origin of a request. */
+export const originOf = ({ url }: Request): string => new URL(url).origin
+
+/** Registers a document as an agent. Returns the response with its receipt; returns or throws why there is none. */
+export const registerDocument = async (
+  write: WriteRequest,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<{ status: 200 | 201; body: Receipt; headers: { ETag: string } } | ReturnType<typeof rejectionError>> => {
   const { principal, id } = write
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
   const { prepared, result } = await registerPrepared(createPreparation(write, env), principal, env)
   const { registration } = prepared
-  if (result.outcome !== 'registered') throw rejectionError(result, id, registration.expected)
+  if (result.outcome !== 'registered') return rejectionError(result, id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
-  const { manifestEtag: ETag } = registration
-  return privateJson(serializeReceipt(prepared, result), result.created ? 201 : 200, { ETag })
+  const body = toReceipt(registration, result, prepared)
+  return { status: result.created ? 201 : 200, body, headers: { ETag: registration.manifestEtag } }
 }
 
 const MAX_ATTEMPTS = 5
@@ -56,35 +78,58 @@ export const registerPrepared = async (
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
-export const deleteAgent: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const precondition = parsePrecondition(request.headers)
-  const result = await getRegistry(env).remove(id, precondition, actorOf(principal))
-  if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
-  cacheRemoved(id, result)
-  purgeLists(ctx)
-  return noContent()
-})
+export const deleteAgent = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Remove an agent',
+    conditional: true,
+    responses: { 204: noContent('The agent was removed.') },
+    problems: ['agent-not-found', 'conflict'],
+  },
+  async ({ params: { id }, caller, precondition, env, ctx }) => {
+    const result = await getRegistry(env).remove(id, precondition, actorOf(caller))
+    if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
+    cacheRemoved(id, result)
+    purgeLists(ctx)
+    return {}
+  },
+)
 
 /** `DELETE /agents/{id}/tasks`: forgets which callers started which tasks, for an agent that uses its ids again. */
-export const deleteTasks: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const result = await getRegistry(env).clearTasks(id, actorOf(principal))
-  if (result.outcome !== 'cleared') throw rejectionError(result, id, {})
-  return noContent()
-})
+export const deleteTasks = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Forget which callers started which tasks of an agent',
+    description:
+      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks ' +
+      `any more; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
+    responses: { 204: noContent('The tasks belong to nobody.') },
+    problems: ['agent-not-found'],
+  },
+  async ({ params: { id }, caller, env }) => {
+    const result = await getRegistry(env).clearTasks(id, actorOf(caller))
+    return result.outcome === 'cleared' ? {} : agentNotFound(id)
+  },
+)
 
 /** `GET /agents/{id}/manifest`: the manifest as it was registered. */
-export const getManifest: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
-  const found = await getRegistry(env).manifest(id)
-  if (!found) throw agentNotFound(id)
-  const modified = new Date(found.modified).toUTCString()
-  return privateJson(found.manifest, 200, { ETag: found.etag, 'Last-Modified': modified })
-}
+export const getManifest = endpoint(
+  {
+    ...ownerRead,
+    summary: 'Get the manifest as it was registered',
+    responses: { 200: answer('The manifest, or the bare card.', Manifest, { headers: ['ETag', 'Last-Modified'] }) },
+    problems: ['agent-not-found'],
+  },
+  async ({ params: { id }, env }) => {
+    const found = await getRegistry(env).manifest(id)
+    if (!found) return agentNotFound(id)
+    const modified = new Date(found.modified).toUTCString()
+    return { body: JSON.parse(found.manifest), headers: { ETag: found.etag, 'Last-Modified': modified } }
+  },
+)
 
 /** Returns the error for a write that the Registry rejected. */
-export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition): HttpError => {
+export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition) => {
   switch (rejection.outcome) {
     case 'unknown-agent':
       return agentNotFound(id)
@@ -109,24 +154,4 @@ const preconditionDetail = (id: string, exists: boolean, { absent }: Preconditio
   return absent
     ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
     : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest) and use its ETag.`
-}
-
-/** Returns what a writer gets for a registration. */
-export const serializeReceipt = ({ registration, compiled, record, changes }: PreparedWrite, result: Registered) => {
-  const { id, manifestEtag, representations, origin } = registration
-  const { seq, revised, published, hosts, becameRoot } = result
-  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
-  const report = compiled?.report
-  return {
-    ...{ id, seq, changed: revised, published },
-    ...(revised && changes),
-    root: hosts.includes('*'),
-    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
-    etags: {
-      manifest: manifestEtag,
-      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
-    },
-    ...(record && { source: serializeSource(record) }),
-    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
-  }
 }

@@ -1,7 +1,24 @@
 import * as v from 'valibot'
 import { json, strictObject } from '../../card/model/index.ts'
 import { payloadRules } from '../../card/signatures/index.ts'
-import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, texts, time, url } from './parts.ts'
+import type { PendingCard, SourceRecord } from '../../registry/index.ts'
+import type { SourceState as StoredState } from '../../registry/store/index.ts'
+import {
+  count,
+  FieldError,
+  flag,
+  id,
+  list,
+  Note,
+  oneOf,
+  Pointer,
+  seq,
+  text,
+  texts,
+  time,
+  toIsoTime,
+  url,
+} from './parts.ts'
 
 // Remote cards.
 
@@ -17,7 +34,7 @@ export const Drift = list(
 )
 
 export const Pending = v.object({
-  etag: text('What `accept` of a refresh names.'),
+  etag: v.pipe(v.string(), v.regex(/^"[\w-]*"$/), v.description('What `accept` of a refresh names.')),
   widens: list(
     FieldError,
     'Why it waits: what it would allow that the served card does not, or why it is not verified.',
@@ -25,7 +42,7 @@ export const Pending = v.object({
   drift: Drift,
 })
 
-export const failure = {
+const failure = {
   status: v.picklist([502, 503, 504]),
   code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
   message: v.string(),
@@ -48,7 +65,7 @@ const verification = v.object({
   pinned: v.optional(texts('With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
 })
 
-export const source = {
+const source = {
   kind: oneOf(['card', 'mcp'], 'What is fetched: a card, or the lists of an MCP server.'),
   url: url('Where it is fetched from.'),
   state: v.picklist(['fresh', 'stale', 'no-card', 'pending']),
@@ -58,6 +75,14 @@ export const source = {
   pending: v.optional(Pending),
 }
 
+/** The source of a card in the receipt of its registration. */
+export const registeredSource = v.object({
+  ...source,
+  failure: v.optional(v.object(failure)),
+  drift: v.optional(Drift),
+  notes: v.optional(v.array(Note)),
+})
+
 export const SourceState = v.object({
   ...source,
   ttl: count('Seconds for which the card is fresh.'),
@@ -66,6 +91,8 @@ export const SourceState = v.object({
   due: time('When the card is fetched again.'),
   failure: v.optional(v.object({ ...failure, since: time('Since when the upstream fails.') })),
 })
+
+type SourceState = v.InferOutput<typeof SourceState>
 
 export const Source = v.object({ id, source: SourceState })
 
@@ -81,4 +108,47 @@ export const RefreshResult = v.object({
   notes: v.optional(v.array(Note)),
   pending: v.optional(Pending),
   source: SourceState,
+})
+
+/** Returns the source of a card for the receipt of its registration. */
+export const toRegisteredSource = (record: SourceRecord): v.InferOutput<typeof registeredSource> => {
+  const { source, card, failure, drift = [], notes = [] } = record
+  const { kind, url, verification } = source
+  return {
+    ...{ kind, url },
+    ...toStatus(record, failure !== undefined, card !== undefined),
+    ...(verification && { verify: verification.policy }),
+    ...(failure && { failure }),
+    ...(drift.length > 0 && { drift }),
+    ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
+  }
+}
+
+/** Returns the state of a source. */
+export const toSourceState = ({ due, failing, ...stored }: StoredState): SourceState => {
+  const { kind, url, ttl, staleIfError, pin, verify } = stored
+  return {
+    ...{ kind, url, ttl, staleIfError, pin, due: toIsoTime(due) },
+    ...toStatus(stored, failing !== undefined, stored.checked !== undefined),
+    ...(verify && { verify }),
+    ...(failing && { failure: { ...failing, since: toIsoTime(failing.since) } }),
+  }
+}
+
+type Status = Pick<SourceState, 'state' | 'checked' | 'verification' | 'pending'>
+
+const toStatus = (
+  { checked, verification, pending }: Pick<StoredState, 'checked' | 'verification' | 'pending'>,
+  isFailing: boolean,
+  hasCard: boolean,
+): Status => ({
+  state: isFailing ? (hasCard ? 'stale' : 'no-card') : pending ? 'pending' : 'fresh',
+  ...(checked !== undefined && { checked: toIsoTime(checked) }),
+  ...(verification && { verification: { ...verification, at: toIsoTime(verification.at) } }),
+  ...(pending && { pending: toPending(pending) }),
+})
+
+/** Returns a card that waits for its owner, without the card itself. */
+export const toPending = ({ etag, widens, drift }: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => ({
+  ...{ etag, widens, drift },
 })
