@@ -63,7 +63,7 @@ export const registerBatch = endpoint(
       200: answerWith('The result of each line, in the same order.', results),
       422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
     },
-    problems: ['unsupported-media-type', 'too-large', 'empty-batch'],
+    problems: ['unsupported-media-type', 'empty-batch'],
     // For the first lines; the others count before they are compiled.
     limits: ['WRITE_LIMIT'],
   },

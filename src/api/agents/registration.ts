@@ -17,8 +17,8 @@ export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
 
 /** The problems of a registration. */
 export const REGISTRATION_PROBLEMS = [
-  ...(['agent-not-found', 'forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card'] as const),
-  ...(['host-taken', 'incompatible-version', 'conflict'] as const),
+  ...(['forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card', 'host-taken'] as const),
+  ...(['incompatible-version', 'conflict'] as const),
 ] as const
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
@@ -84,11 +84,12 @@ export const deleteAgent = endpoint(
     summary: 'Remove an agent',
     conditional: true,
     responses: { 204: noContent('The agent was removed.') },
-    problems: ['agent-not-found', 'conflict'],
+    problems: ['agent-not-found', 'precondition-failed'],
   },
   async ({ params: { id }, caller, precondition, env, ctx }) => {
     const result = await getRegistry(env).remove(id, precondition, actorOf(caller))
-    if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
+    if (result.outcome === 'unknown-agent') return agentNotFound(id)
+    if (result.outcome === 'precondition-failed') return preconditionFailed(id, result.exists, precondition)
     cacheRemoved(id, result)
     purgeLists(ctx)
     return {}
@@ -128,11 +129,9 @@ export const getManifest = endpoint(
   },
 )
 
-/** Returns the error for a write that the Registry rejected. */
+/** Returns the error for a registration that the Registry rejected. */
 export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition) => {
   switch (rejection.outcome) {
-    case 'unknown-agent':
-      return agentNotFound(id)
     case 'host-not-owned':
       return adminRequired(`Assigning the hostname "${rejection.hostname}" to agent "${id}"`)
     case 'host-taken': {
@@ -145,13 +144,15 @@ export const rejectionError = (rejection: WriteRejection, id: string, preconditi
     case 'conflict':
       return agentConflict(id, 'is being refreshed or removed by another request')
     default:
-      return problem('precondition-failed', preconditionDetail(id, rejection.exists, precondition))
+      return preconditionFailed(id, rejection.exists, precondition)
   }
 }
 
-const preconditionDetail = (id: string, exists: boolean, { absent }: Precondition): string => {
-  if (!exists) return `No agent "${id}" exists to replace. Register it without If-Match.`
-  return absent
-    ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
-    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest) and use its ETag.`
+const preconditionFailed = (id: string, exists: boolean, { absent }: Precondition) => {
+  const read = `GET /agents/${id}/manifest`
+  const replaced = absent
+    ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of ${read}.`
+    : `Agent "${id}" has changed since you read it. Read it again (${read}) and use its ETag.`
+  const detail = exists ? replaced : `No agent "${id}" exists to replace. Register it without If-Match.`
+  return problem('precondition-failed', detail)
 }

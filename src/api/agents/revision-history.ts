@@ -92,7 +92,7 @@ export const rollBack = endpoint(
       200: answer('The revision was restored.', Receipt, { headers: ['ETag'] }),
       201: answer('The revision of a removed agent was restored.', Receipt, { headers: ['ETag'] }),
     },
-    problems: [...REGISTRATION_PROBLEMS, 'revision-not-found', 'not-restorable'],
+    problems: [...REGISTRATION_PROBLEMS, 'agent-not-found', 'revision-not-found', 'not-restorable'],
   },
   async ({ params: { id }, caller, precondition, body: { seq }, request, env, ctx }) => {
     const { manifest } = await findRevision(id, String(seq), env)
