@@ -25,7 +25,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import { answerWith, endpoint, flag, otherBody } from '../contract/index.ts'
 import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { originOf, registerPrepared, rejectionError } from './registration.ts'
+import { registerPrepared, rejectionError } from './registration.ts'
 
 const NDJSON = 'application/x-ndjson'
 const MEDIA_TYPES = [NDJSON, 'application/ndjson', 'application/jsonl']
@@ -84,25 +84,25 @@ export const registerBatch = endpoint(
   },
 )
 
-const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
+const readEntries = async (text: string, caller: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   if (lines.length === 0) throw problem('empty-batch', 'The batch has no lines.')
   if (lines.length > MAX_BATCH_LINES)
     throw problem('too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
-  await countWrites(principal, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
+  await countWrites(caller, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
   const ids = new Set<string>()
   return Promise.all(
     lines.map(async ({ line, number }) => {
       const entry: Entry = { line: number }
-      await attempt(entry, () => readLine(entry, line, { ids, principal, context }))
+      await attempt(entry, () => readLine(entry, line, { ids, caller, context }))
       return entry
     }),
   )
 }
 
-type Batch = { ids: Set<string>; principal: Principal; context: RequestContext }
+type Batch = { ids: Set<string>; caller: Principal; context: RequestContext }
 
-const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch): void => {
+const readLine = (entry: Entry, text: string, { ids, caller, context }: Batch): void => {
   const { request, env } = context
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
     throw problem('too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
@@ -110,14 +110,14 @@ const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch
   if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
   const { id, manifest: document, ifMatch, ifNoneMatch } = parsed.output
   entry.id = id
-  assertWriter(principal, id)
+  assertWriter(caller, id)
   if (ids.has(id)) throw badLine(`An earlier line registers agent "${id}" already.`)
   ids.add(id)
   const headers = new Headers()
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch)
   if (ifNoneMatch !== undefined) headers.set('If-None-Match', ifNoneMatch)
   const precondition = parsePrecondition(headers)
-  entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin: originOf(request) }, env)
+  entry.prepare = createPreparation({ caller, request, id, document, precondition }, env)
 }
 
 const badLine = (detail: string, more?: { errors: CardError[] }) => problem('bad-line', detail, more)
@@ -170,23 +170,23 @@ const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   return ready.sort((a, b) => a.line - b.line)
 }
 
-const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+const registerEach = async (entries: readonly Entry[], caller: Principal, env: Env): Promise<void> => {
   const rest = entries.values()
   for (let ready = await prepareNext(rest); ready.length > 0; ready = await prepareNext(rest))
-    for (const chunk of splitChunks(ready)) await registerChunk(chunk, principal, env)
+    for (const chunk of splitChunks(ready)) await registerChunk(chunk, caller, env)
 }
 
 /**
  * Registers lines in their order. A line whose agent was changed concurrently is repeated before the next ones. If the
  * Registry does not respond, the rest get that error: the results of the others must still reach the client.
  */
-const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
+const registerChunk = async (chunk: readonly Ready[], caller: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )
     try {
-      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(principal), false)
+      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(caller), false)
       for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
-        if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
+        if (result?.outcome === 'conflict') await registerAgain(entry, caller, env)
         else if (result) settle(entry, result)
       }
       rest = rest.slice(results.length)
@@ -199,15 +199,15 @@ const registerChunk = async (chunk: readonly Ready[], principal: Principal, env:
 }
 
 /** Repeats a registration whose agent was changed, or remote card refreshed, at the same time. */
-const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
+const registerAgain = (entry: Ready, caller: Principal, env: Env): Promise<void> =>
   attempt(entry, async () => {
     const prepare = entry.prepare ?? (async () => entry.prepared)
-    const { prepared, result } = await registerPrepared(prepare, principal, env)
+    const { prepared, result } = await registerPrepared(prepare, caller, env)
     entry.prepared = prepared
     settle(entry, result)
   })
 
-const registerTogether = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+const registerTogether = async (entries: readonly Entry[], caller: Principal, env: Env): Promise<void> => {
   const ready: Ready[] = []
   const rest = entries.values()
   for (let next = await prepareNext(rest); next.length > 0; next = await prepareNext(rest)) {
@@ -221,7 +221,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
     return
   }
-  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(principal), true)
+  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(caller), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
     if (result) settle(entry, result)

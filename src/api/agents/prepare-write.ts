@@ -50,11 +50,11 @@ export type PreparedWrite = {
 
 /** A write as it was requested. */
 export type WriteRequest = {
-  principal: Principal
+  caller: Principal
+  request: Request
   id: string
   document: Json
   precondition: Precondition
-  requestOrigin: string
   /** The pending card that it accepts, or the revision that it restores. */
   cause?: WriteCause
 }
@@ -73,11 +73,11 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 }
 
 const prepareWrite = async (
-  { principal, id, document, precondition, requestOrigin, cause, isLast }: WriteRequest & { isLast: boolean },
+  { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
   fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
-  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin }
+  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
   const { manifest } = read
@@ -88,7 +88,7 @@ const prepareWrite = async (
   const source = resolveSource(manifest.upstream)
   const origin = resolveOrigin(manifest, origins)
   // Before anything is fetched, because a secret may be sent along.
-  const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
+  const bindingUse = isAdmin(caller) ? undefined : await currentBindingUse(id, manifest, env)
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
   const compare = (
@@ -100,7 +100,7 @@ const prepareWrite = async (
       const result = compile(earlier, { id, ...origins, fetched })
       return 'compiled' in result ? result.compiled : undefined
     }
-    const terms = { actor: actorOf(principal), expected, ...(cause && { cause }) }
+    const terms = { actor: actorOf(caller), expected, ...(cause && { cause }) }
     const versionPlace = read.errorPointer('/version')
     return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
   }
@@ -115,7 +115,7 @@ const prepareWrite = async (
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, requestOrigin] })
+  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, origins.requestOrigin] })
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)

@@ -15,6 +15,9 @@ export const ownerRead = { tag: 'registry', access: 'write', params: agentPath }
 /** What the writes of an agent have in common. */
 export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
 
+/** Describes the receipt of a registration. */
+export const receipt = (description: string) => answer(description, Receipt, { headers: ['ETag'] })
+
 /** The problems of a registration. */
 export const REGISTRATION_PROBLEMS = [
   ...(['forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card', 'host-taken'] as const),
@@ -30,18 +33,12 @@ export const putAgent = endpoint(
       'A manifest, or a bare card in any dialect. The report of the response lists what was filled in and found.',
     conditional: true,
     body: jsonBody(Manifest),
-    responses: {
-      200: answer('The agent was replaced.', Receipt, { headers: ['ETag'] }),
-      201: answer('The agent was registered.', Receipt, { headers: ['ETag'] }),
-    },
+    responses: { 200: receipt('The agent was replaced.'), 201: receipt('The agent was registered.') },
     problems: REGISTRATION_PROBLEMS,
   },
-  ({ params: { id }, caller, precondition, body: document, request, env, ctx }) =>
-    registerDocument({ principal: caller, id, document, precondition, requestOrigin: originOf(request) }, env, ctx),
+  ({ caller, request, env, ctx, params: { id }, precondition, body: document }) =>
+    registerDocument({ caller, request, id, document, precondition }, env, ctx),
 )
-
-/** Returns the origin of a request. */
-export const originOf = ({ url }: Request): string => new URL(url).origin
 
 /** Registers a document as an agent. Returns the response with its receipt; returns or throws why there is none. */
 export const registerDocument = async (
@@ -49,12 +46,11 @@ export const registerDocument = async (
   env: Env,
   ctx: ExecutionContext,
 ): Promise<{ status: 200 | 201; body: Receipt; headers: { ETag: string } } | ReturnType<typeof rejectionError>> => {
-  const { principal, id } = write
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
-  const { prepared, result } = await registerPrepared(createPreparation(write, env), principal, env)
+  const { prepared, result } = await registerPrepared(createPreparation(write, env), write.caller, env)
   const { registration } = prepared
-  if (result.outcome !== 'registered') return rejectionError(result, id, registration.expected)
+  if (result.outcome !== 'registered') return rejectionError(result, write.id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
   const body = toReceipt(registration, result, prepared)
@@ -66,13 +62,13 @@ const MAX_ATTEMPTS = 5
 /** Prepares and registers an agent, again if it was changed, or its remote card refreshed, at the same time. */
 export const registerPrepared = async (
   prepare: (isLast: boolean) => Promise<PreparedWrite>,
-  principal: Principal,
+  caller: Principal,
   env: Env,
 ): Promise<{ prepared: PreparedWrite; result: Registered | WriteRejection }> => {
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === MAX_ATTEMPTS
     const prepared = await prepare(isLast)
-    const result = await getRegistry(env).register(prepared.registration, isAdmin(principal))
+    const result = await getRegistry(env).register(prepared.registration, isAdmin(caller))
     if (result.outcome !== 'conflict' || isLast) return { prepared, result }
   }
 }

@@ -6,16 +6,8 @@ import { type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { agentPath, answer, endpoint, integer, jsonBody, pageQuery, paginate } from '../contract/index.ts'
-import {
-  Receipt,
-  Revision,
-  RevisionDiff,
-  RevisionList,
-  RollbackRequest,
-  toListedRevision,
-  toRevision,
-} from '../schemas/index.ts'
-import { agentWrite, originOf, ownerRead, REGISTRATION_PROBLEMS, registerDocument } from './registration.ts'
+import { Revision, RevisionDiff, RevisionList, RollbackRequest, toRevision, toRevisionRow } from '../schemas/index.ts'
+import { agentWrite, ownerRead, REGISTRATION_PROBLEMS, receipt, registerDocument } from './registration.ts'
 
 /** Numbers of this length are exact. */
 const seqPattern = /^[1-9]\d{0,14}$/
@@ -39,7 +31,7 @@ export const listRevisions = endpoint(
     const rows = await getRegistry(env).revisions(id, before, limit + 1)
     if (rows.length === 0 && cursor === '') return agentNotFound(id)
     const { page, ...rest } = paginate(rows, limit, 'seq')
-    return { body: { id, revisions: page.map(toListedRevision), ...rest } }
+    return { body: { id, revisions: page.map(toRevisionRow), ...rest } }
   },
 )
 
@@ -89,8 +81,8 @@ export const rollBack = endpoint(
     conditional: true,
     body: jsonBody(RollbackRequest, { problem: 'invalid-rollback', outcome: 'Nothing was registered.' }),
     responses: {
-      200: answer('The revision was restored.', Receipt, { headers: ['ETag'] }),
-      201: answer('The revision of a removed agent was restored.', Receipt, { headers: ['ETag'] }),
+      200: receipt('The revision was restored.'),
+      201: receipt('The revision of a removed agent was restored.'),
     },
     problems: [...REGISTRATION_PROBLEMS, 'agent-not-found', 'revision-not-found', 'not-restorable'],
   },
@@ -99,8 +91,7 @@ export const rollBack = endpoint(
     if (manifest === undefined)
       return problem('not-restorable', `Revision ${seq} is the removal of agent "${id}": choose another one.`)
     const document: Json = JSON.parse(manifest)
-    const cause = { restored: seq }
-    const write = { principal: caller, id, document, precondition, requestOrigin: originOf(request), cause }
+    const write = { caller, request, id, document, precondition, cause: { restored: seq } }
     return registerDocument(write, env, ctx).catch(error => {
       if (!(error instanceof HttpError) || statusOf(error) !== 422) throw error
       // The rules may have changed since.

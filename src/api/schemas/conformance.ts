@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { json, type Observations, strictObject } from '../../card/model/index.ts'
-import { count, described, id, list, Pointer, time, toIsoTime } from './parts.ts'
+import { count, described, id, list, Pointer, time, toTime } from './parts.ts'
 
 // What calls and checks of an agent have shown.
 
@@ -45,7 +45,7 @@ export const toObserved = (observations: Observations): Omit<Observed, 'id' | 'p
   const { streaming, pushNotifications, operations, mediaTypes } = observed
   return {
     calls,
-    ...(calls > 0 && { since: toIsoTime(first), lastSeen: toIsoTime(last) }),
+    ...(calls > 0 && { since: toTime(first), lastSeen: toTime(last) }),
     errorRate: calls === 0 ? 0 : Number((failed / calls).toFixed(4)),
     ...{ failures, streaming, pushNotifications, operations, mediaTypes },
     interfaces: Object.entries(protocols).map(([protocol, outcomes]) => {

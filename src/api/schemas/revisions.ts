@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { revisionNumber, strictObject } from '../../card/model/index.ts'
 import type { RevisionRow, StoredRevision } from '../../registry/index.ts'
-import { anyObject, cursor, id, mapOf, seq, text, time, toIsoTime } from './parts.ts'
+import { anyObject, cursor, id, mapOf, seq, text, time, toTime } from './parts.ts'
 import { Change, ChangeClass } from './registrations.ts'
 import { Drift } from './sources.ts'
 
@@ -29,14 +29,14 @@ export const Revision = v.object({
 export type Revision = v.InferOutput<typeof Revision>
 
 /** Returns a revision as a list has it. */
-export const toListedRevision = ({ created, ...row }: RevisionRow): v.InferOutput<typeof revision> => ({
+export const toRevisionRow = ({ created, ...row }: RevisionRow): v.InferOutput<typeof revision> => ({
   ...row,
-  created: toIsoTime(created),
+  created: toTime(created),
 })
 
 /** Returns a revision with what was registered and served. */
 export const toRevision = (id: string, { origin, manifest, card, tiers, ...row }: StoredRevision): Revision => ({
-  ...{ id, ...toListedRevision(row) },
+  ...{ id, ...toRevisionRow(row) },
   ...(origin !== undefined && { origin }),
   ...(manifest !== undefined && { manifest: JSON.parse(manifest) }),
   ...(card !== undefined && { card: JSON.parse(card) }),

@@ -3,22 +3,7 @@ import { json, strictObject } from '../../card/model/index.ts'
 import { payloadRules } from '../../card/signatures/index.ts'
 import type { PendingCard, SourceRecord } from '../../registry/index.ts'
 import type { SourceState as StoredState } from '../../registry/store/index.ts'
-import {
-  count,
-  FieldError,
-  flag,
-  id,
-  list,
-  Note,
-  oneOf,
-  Pointer,
-  seq,
-  text,
-  texts,
-  time,
-  toIsoTime,
-  url,
-} from './parts.ts'
+import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
 // Remote cards.
 
@@ -62,7 +47,7 @@ const verification = v.object({
   ),
   reason: v.optional(text('Why none is valid.')),
   accepted: v.optional(flag('Whether an owner has accepted the card as it is.')),
-  pinned: v.optional(texts('With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
+  pinned: v.optional(list(v.string(), 'With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
 })
 
 const source = {
@@ -128,27 +113,26 @@ export const toRegisteredSource = (record: SourceRecord): v.InferOutput<typeof r
 export const toSourceState = ({ due, failing, ...stored }: StoredState): SourceState => {
   const { kind, url, ttl, staleIfError, pin, verify } = stored
   return {
-    ...{ kind, url, ttl, staleIfError, pin, due: toIsoTime(due) },
+    ...{ kind, url, ttl, staleIfError, pin, due: toTime(due) },
     ...toStatus(stored, failing !== undefined, stored.checked !== undefined),
     ...(verify && { verify }),
-    ...(failing && { failure: { ...failing, since: toIsoTime(failing.since) } }),
+    ...(failing && { failure: { ...failing, since: toTime(failing.since) } }),
   }
 }
-
-type Status = Pick<SourceState, 'state' | 'checked' | 'verification' | 'pending'>
 
 const toStatus = (
   { checked, verification, pending }: Pick<StoredState, 'checked' | 'verification' | 'pending'>,
   isFailing: boolean,
   hasCard: boolean,
-): Status => ({
+): Pick<SourceState, 'state' | 'checked' | 'verification' | 'pending'> => ({
   state: isFailing ? (hasCard ? 'stale' : 'no-card') : pending ? 'pending' : 'fresh',
-  ...(checked !== undefined && { checked: toIsoTime(checked) }),
-  ...(verification && { verification: { ...verification, at: toIsoTime(verification.at) } }),
+  ...(checked !== undefined && { checked: toTime(checked) }),
+  ...(verification && { verification: { ...verification, at: toTime(verification.at) } }),
   ...(pending && { pending: toPending(pending) }),
 })
 
 /** Returns a card that waits for its owner, without the card itself. */
-export const toPending = ({ etag, widens, drift }: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => ({
-  ...{ etag, widens, drift },
-})
+export const toPending = (pending: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => {
+  const { etag, widens, drift } = pending
+  return { etag, widens, drift }
+}
