@@ -15,6 +15,8 @@ export const flag = (description: string) => described(v.boolean(), description)
 export const count = (description: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(description))
 /** A time in ISO 8601, in UTC. */
 export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
+/** Returns a time in ms since 1970 as responses have it. */
+export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 /** A URL. */
 export const url = (description: string) => v.pipe(v.string(), v.url(), v.description(description))
 /** One of a few texts. */
