@@ -84,6 +84,11 @@ export const endpoint = <const D extends Description>(
   return Object.assign(handle, { description })
 }
 
+/** Describes an endpoint whose handler every start loads. Its handler checks itself what the description says. */
+export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
+  description,
+})
+
 const isWrite = ({ access }: Description, { method }: Request): boolean =>
   (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
@@ -91,7 +96,7 @@ const isWrite = ({ access }: Description, { method }: Request): boolean =>
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
-  const { access, internal, limits = [], query, conditional, body } = description
+  const { access, internal, limits = [], query, openQuery, conditional, body } = description
   const url = new URL(request.url)
   const needs = query && neededBy(query, url.searchParams)
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
@@ -101,7 +106,7 @@ const readInput = async (description: Description, context: RequestContext, para
     ...context,
     params,
     caller,
-    query: query && parseQuery(url, query),
+    query: query && parseQuery(url, query, openQuery),
     precondition: conditional ? parsePrecondition(request.headers) : {},
     body: body && (await readBody(request, body)),
   }
@@ -152,15 +157,15 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-const parseQuery = (url: URL, query: NonNullable<Description['query']>): Record<string, unknown> => {
-  rejectUnknownQuery(url, Object.keys(query))
+const parseQuery = (url: URL, query: NonNullable<Description['query']>, isOpen = false): Record<string, unknown> => {
+  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
   return Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
       const value = parse(sent)
-      if (value === undefined) throw problem(code, `${name} must be ${form}.`)
-      return [name, value]
+      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${form}.`)
+      return [name, value ?? fallback]
     }),
   )
 }
