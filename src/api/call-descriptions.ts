@@ -1,3 +1,4 @@
+import { MAX_CALL_BYTES } from '../limits.ts'
 import { agentPath, answerWith, anyText, describe, jsonBody } from './contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse } from './schemas/index.ts'
 
@@ -16,7 +17,7 @@ const call = {
 
 const jsonRpcCall = {
   ...call,
-  body: jsonBody(JsonRpcRequest),
+  body: { ...jsonBody(JsonRpcRequest), maxBytes: MAX_CALL_BYTES },
   responses: {
     200: answerWith(
       'The response; a stream of responses for methods that stream.',
