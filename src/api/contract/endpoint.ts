@@ -2,6 +2,7 @@ import {
   ANONYMOUS,
   type Authentication,
   assertWriter,
+  authenticate,
   clientKey,
   countRequest,
   countWrites,
@@ -32,25 +33,25 @@ import {
   tooManyRequests,
 } from '../../http/index.ts'
 import type { ProblemCode } from '../../problems.ts'
-import type { Access, Body, Description, QueryOf, RateLimitName, ResultOf } from './description.ts'
-import type { QueryParameter } from './parameters.ts'
+import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
+import type { QueryParameter, QueryValues } from './parameters.ts'
 import type { Described } from './route.ts'
 
 /** What a handler gets: the request, and what the description says of it, checked and parsed. */
 export type Input<D extends Description> = RequestContext & {
   /** The variable segments of the path, percent-encoded as they were sent. */
   params: { [Name in keyof D['params']]: string }
-  query: QueryOf<D>
+  query: QueryValues<D['query']>
   body: D['body'] extends Body<infer Value> ? Value : undefined
   /** The conditions of a write that is `conditional`. */
   precondition: Precondition
-  /** The caller; undefined where credentials are not checked, or only by the handler. */
+  /** The caller; undefined where credentials are not checked, or only by the card. */
   caller: CallerOf<D['access']>
 }
 
-type CallerOf<A extends Access> = A extends 'reader'
+type CallerOf<A extends Access> = A extends 'optional' | 'reader'
   ? Authentication
-  : A extends 'public' | 'optional' | 'card'
+  : A extends 'public' | 'card'
     ? undefined
     : Principal
 
@@ -96,11 +97,12 @@ const isWrite = ({ access }: Description, { method }: Request): boolean =>
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
-  const { access, internal, limits = [], query, openQuery, conditional, body } = description
+  const { access, internal, query, openQuery, conditional, body, errors } = description
   const url = new URL(request.url)
   const needs = query && neededBy(query, url.searchParams)
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
   const caller = await authorize(required, context, params.id)
+  const limits = errors && !errors.toResponse ? [] : (description.limits ?? [])
   for (const limit of limits) await count(limit, caller, context)
   return {
     ...context,
@@ -125,6 +127,15 @@ const authorize = async (
   id: string | undefined,
 ): Promise<Authentication | undefined> => {
   switch (access) {
+    case 'public':
+    case 'card':
+      return undefined
+    case 'optional':
+      return authenticate(context.request, context.env, context.ctx)
+    case 'reader':
+      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+    case 'token':
+      return requirePrincipal(context)
     case 'admin':
       return requireScope(context, 'admin', '*')
     case 'write': {
@@ -133,14 +144,8 @@ const authorize = async (
       assertWriter(principal, id)
       return principal
     }
-    case 'read':
-      return requireAnyAgent(context, 'read')
-    case 'reader':
-      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
-    case 'token':
-      return requirePrincipal(context)
     default:
-      return undefined
+      return id === undefined ? requireAnyAgent(context, access) : requireScope(context, access, id)
   }
 }
 
@@ -157,9 +162,17 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-const parseQuery = (url: URL, query: NonNullable<Description['query']>, isOpen = false): Record<string, unknown> => {
+/**
+ * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
+ * ignores both.
+ */
+export const parseQuery = <Query extends NonNullable<Description['query']>>(
+  url: URL,
+  query: Query,
+  isOpen = false,
+): QueryValues<Query> => {
   if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
-  return Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
@@ -168,6 +181,7 @@ const parseQuery = (url: URL, query: NonNullable<Description['query']>, isOpen =
       return [name, value ?? fallback]
     }),
   )
+  return values as QueryValues<Query>
 }
 
 /** Rejects the parameters of a query that are not `known`. */

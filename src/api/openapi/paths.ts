@@ -305,15 +305,12 @@ const hostProblems: readonly ProblemCode[] = ['invalid-url', 'foreign-origin']
 
 const authentication: readonly ProblemCode[] = ['no-token', 'bad-token', 'too-many-attempts']
 
-const accessProblems: Readonly<Record<Access, readonly ProblemCode[]>> = {
-  public: [],
-  card: [],
-  optional: ['too-many-attempts'],
-  reader: [...authentication, 'forbidden'],
-  token: authentication,
-  read: [...authentication, 'forbidden'],
-  write: [...authentication, 'forbidden', 'admin-token-missing'],
-  admin: [...authentication, 'forbidden', 'admin-token-missing'],
+const accessProblems = (access: Access): readonly ProblemCode[] => {
+  if (access === 'public' || access === 'card') return []
+  if (access === 'optional') return ['too-many-attempts']
+  if (access === 'token') return authentication
+  const isRead = access === 'read' || access === 'reader'
+  return [...authentication, 'forbidden', ...(isRead ? [] : (['admin-token-missing'] as const))]
 }
 
 const textProblems: readonly ProblemCode[] = ['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type']
@@ -335,9 +332,9 @@ export const listProblems = (path: string, operation: NamedDescription): Problem
   return [
     ...new Set<ProblemCode>([
       'unavailable',
-      ...accessProblems[access],
-      ...needs.flatMap(need => accessProblems[need]),
-      ...(internal ? accessProblems[internal] : []),
+      ...accessProblems(access),
+      ...needs.flatMap(accessProblems),
+      ...(internal ? accessProblems(internal) : []),
       ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
       ...(isCounted ? (['too-many-requests'] as const) : []),
       ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
