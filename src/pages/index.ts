@@ -56,7 +56,7 @@ export const getCardPage = page(
   endpoint(
     {
       ...described,
-      ...{ summary: 'Get the page of an agent', access: 'optional', params: agentPath, problems: ['agent-not-found'] },
+      ...{ summary: 'Get the page of an agent', params: agentPath, problems: ['agent-not-found'] },
     },
     ({ params: { id }, ...context }) => cardPage(id, context),
   ),

@@ -1,5 +1,6 @@
 import { agentPath, answerWith, choice, endpoint } from '../../api/contract/index.ts'
 import { agentNotFound, loadCard, UPSTREAM_PROBLEMS } from '../../api/index.ts'
+import type { Authentication } from '../../auth/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import {
@@ -63,11 +64,11 @@ export const getBadge = endpoint(
 /** Responds with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
 const respondWithPicture = async (
   id: string,
-  context: RequestContext,
+  context: RequestContext & { caller: Authentication },
   render: (card: AgentCard) => ReturnType<typeof renderBadge> | Promise<string>,
 ) => {
-  const { request, env } = context
-  const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
+  const { request, env, caller } = context
+  const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context, { caller }) : null
   if (!document) return agentNotFound(id)
   const { source } = document
   const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))
