@@ -91,7 +91,7 @@ const endpoints: Row[] = [
   // Clients of other hosts
   ['GET', '/.well-known/a2a/agents', 'reader, ROLE=internal: read', 'AUTH_LIMIT CALL_LIMIT', 0, silent],
   ['GET', '/a2a/v1/agents/:name', 'optional, ROLE=internal: read', 'AUTH_LIMIT CALL_LIMIT', 0, silent],
-  ['POST', '/rpc', 'optional', 'AUTH_LIMIT CALL_LIMIT WRITE_LIMIT', 256 * KIB, silent],
+  ['POST', '/rpc', 'optional', 'AUTH_LIMIT CALL_LIMIT WRITE_LIMIT', 4 * MIB, silent],
 ]
 
 /** An endpoint of the route table, with its description. */
@@ -99,8 +99,8 @@ type Endpoint = NamedDescription & { method: string; path: string }
 
 let described: Endpoint[]
 let host: NodeHost
-/** Tokens for all agents, each with one scope more than the one before; and one for an agent that no request names. */
-const tokens = { call: '', read: '', write: '', admin: token, other: '' }
+/** Tokens for all agents, by their scopes (`call` includes `read`); and one for an agent that no request names. */
+const tokens = { read: '', call: '', write: '', callAndWrite: '', admin: token, other: '' }
 beforeEach(() => void vi.spyOn(console, 'info').mockReturnValue())
 beforeAll(async () => {
   described = await Promise.all(
@@ -109,10 +109,11 @@ beforeAll(async () => {
   host = await startNodeHost()
   await host.put('known', minimalCard)
   await host.put('hidden', { card: minimalCard, visibility: 'internal', hosts: ['*'] })
+  tokens.read = await issue(['read'])
   tokens.call = await issue(['call'])
-  tokens.read = await issue(['call', 'read'])
-  tokens.write = await issue(['call', 'read', 'write'])
-  tokens.other = await issue(['call', 'read', 'write'], ['other'])
+  tokens.write = await issue(['write'])
+  tokens.callAndWrite = await issue(['call', 'write'])
+  tokens.other = await issue(['call', 'write'], ['other'])
 })
 
 const issue = async (scopes: string[], agents = ['*']): Promise<string> => {
@@ -124,12 +125,12 @@ const issue = async (scopes: string[], agents = ['*']): Promise<string> => {
   return (await response.json<{ token: string }>()).token
 }
 
-/** A token with what an access needs, and one that lacks it. With another access, no token is needed. */
+/** For each access that needs a token: one with nothing else, and one with everything else. */
 const sufficient: Partial<Record<Access, keyof typeof tokens>> = {
-  ...{ token: 'call', reader: 'read', read: 'read', write: 'write', admin: 'admin' },
+  ...{ token: 'read', reader: 'read', read: 'read', write: 'write', admin: 'admin' },
 }
 const insufficient: Partial<Record<Access, keyof typeof tokens>> = {
-  ...{ reader: 'call', read: 'call', write: 'read', admin: 'write' },
+  ...{ reader: 'write', read: 'write', write: 'call', admin: 'callAndWrite' },
 }
 
 it('has the access, the limits and the audit of this table', () => {
@@ -171,7 +172,8 @@ const send = async ({ method, path, body: described }: Endpoint, options: Option
     operation,
   }
   const params = { id, tenant: id, agentName: id }
-  const call = { jsonrpc: '2.0', id: 1, method: path === '/rpc' ? 'agents/refreshCard' : 'SendMessage', params }
+  const superx = as === 'admin' ? 'agents/refreshCard' : 'agents/list'
+  const call = { jsonrpc: '2.0', id: 1, method: path === '/rpc' ? superx : 'SendMessage', params }
   const { body = JSON.stringify(call) } = options
   addresses++
   const response = await to.fetch(path.replaceAll(/(?<=\/):(\w+)\+?/g, (_, name) => values[name] ?? name) + query, {
