@@ -2,6 +2,7 @@ import {
   ANONYMOUS,
   type Authentication,
   assertWriter,
+  authenticate,
   clientKey,
   countRequest,
   countWrites,
@@ -33,25 +34,25 @@ import {
 } from '../../http/index.ts'
 import { essence } from '../../json/index.ts'
 import type { ProblemCode } from '../../problems.ts'
-import type { Access, Body, Description, QueryOf, RateLimitName, ResultOf } from './description.ts'
-import type { QueryParameter } from './parameters.ts'
+import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
+import type { QueryParameter, QueryValues } from './parameters.ts'
 import type { Described } from './route.ts'
 
 /** What a handler gets: the request, and what the description says of it, checked and parsed. */
 export type Input<D extends Description> = RequestContext & {
   /** The variable segments of the path, percent-encoded as they were sent. */
   params: { [Name in keyof D['params']]: string }
-  query: QueryOf<D>
+  query: QueryValues<D['query']>
   body: D['body'] extends Body<infer Value> ? Value : undefined
   /** The conditions of a write that is `conditional`. */
   precondition: Precondition
-  /** The caller; undefined where credentials are not checked, or only by the handler. */
+  /** The caller; undefined where credentials are not checked, or only by the card. */
   caller: CallerOf<D['access']>
 }
 
-type CallerOf<A extends Access> = A extends 'reader'
+type CallerOf<A extends Access> = A extends 'optional' | 'reader'
   ? Authentication
-  : A extends 'public' | 'optional' | 'card'
+  : A extends 'public' | 'card'
     ? undefined
     : Principal
 
@@ -85,6 +86,11 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
   return Object.assign(handle, { description })
 }
 
+/** Describes an endpoint whose handler every start loads. Its handler checks itself what the description says. */
+export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
+  description,
+})
+
 const isWrite = ({ access }: Description, { method }: Request): boolean =>
   (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
@@ -92,17 +98,18 @@ const isWrite = ({ access }: Description, { method }: Request): boolean =>
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
-  const { access, internal, limits = [], query, conditional, body } = description
+  const { access, internal, query, openQuery, conditional, body, errors } = description
   const url = new URL(request.url)
   const needs = query && neededBy(query, url.searchParams)
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
   const caller = await authorize(required, context, params.id)
+  const limits = errors && !errors.toResponse ? [] : (description.limits ?? [])
   for (const limit of limits) await count(limit, caller, context)
   return {
     ...context,
     params,
     caller,
-    query: query && parseQuery(url, query),
+    query: query && parseQuery(url, query, openQuery),
     precondition: conditional ? parsePrecondition(request.headers) : {},
     body: body && (await readBody(request, body)),
   }
@@ -122,9 +129,10 @@ const authorize = async (
 ): Promise<Authentication | undefined> => {
   switch (access) {
     case 'public':
-    case 'optional':
     case 'card':
       return undefined
+    case 'optional':
+      return authenticate(context.request, context.env, context.ctx)
     case 'reader':
       return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
     case 'token':
@@ -155,17 +163,26 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-const parseQuery = (url: URL, query: NonNullable<Description['query']>): Record<string, unknown> => {
-  rejectUnknownQuery(url, Object.keys(query))
-  return Object.fromEntries(
+/**
+ * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
+ * ignores both.
+ */
+export const parseQuery = <Query extends NonNullable<Description['query']>>(
+  url: URL,
+  query: Query,
+  isOpen = false,
+): QueryValues<Query> => {
+  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
+  const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
       const value = parse(sent)
-      if (value === undefined) throw problem(code, `${name} must be ${form}.`)
-      return [name, value]
+      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${form}.`)
+      return [name, value ?? fallback]
     }),
   )
+  return values as QueryValues<Query>
 }
 
 /** Rejects the parameters of a query that are not `known`. */

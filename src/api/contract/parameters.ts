@@ -18,6 +18,11 @@ export type QueryParameter<Value = unknown> = Parameter & {
   needs?: 'token' | 'write'
 }
 
+/** The values of a query that is described like this, by their names. */
+export type QueryValues<Query> = {
+  [Name in keyof Query]: Query[Name] extends QueryParameter<infer Value> ? Value : never
+}
+
 type Options<Value> = { problem?: ProblemCode; form?: string; fallback?: Value; needs?: 'token' | 'write' }
 
 /** The parts of a parameter that options do not change. */
@@ -128,4 +133,26 @@ export const paginate = <Key extends string, Item extends Record<Key, string | n
   const page = items.slice(0, limit)
   const last = items.length > limit ? page.at(-1) : undefined
   return { page, ...(last && { cursor: String(last[key]) }) }
+}
+
+/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
+export const decodeSegment = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/**
+ * Parses a date, which begins in UTC, or a time with its zone, into ms since 1970. Returns NaN for anything else, and
+ * for a day that its month does not have, which `Date` would take for one of the next month.
+ */
+export const parseTime = (text: string): number => {
+  const date = timeForm.exec(text)?.[1]
+  if (date === undefined) return Number.NaN
+  const midnight = Date.parse(date)
+  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
 }

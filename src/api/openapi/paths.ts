@@ -8,7 +8,7 @@ import {
 } from '../../a2a/index.ts'
 import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
-import { MAX_BODY_BYTES } from '../../limits.ts'
+import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
 import {
   type Access,
@@ -134,7 +134,7 @@ const describeRestCall = (
     summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
-        ...{ content: OBJECT, as: 'stream', maxBytes: MAX_BODY_BYTES },
+        ...{ content: OBJECT, as: 'stream', maxBytes: MAX_CALL_BYTES },
         description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
         ...(!sends && { fallback: {} }),
       },
@@ -324,7 +324,7 @@ const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
 
 /** Lists the errors of an operation: those that it names, and those that follow from the rest of its description. */
 export const listProblems = (path: string, operation: NamedDescription): ProblemCode[] => {
-  const { access, body, query, conditional, limits = [], problems = [], internal } = operation
+  const { access, body, query, openQuery, conditional, limits = [], problems = [], internal } = operation
   const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
   const isCounted = listLimits(operation).some(name => name !== 'AUTH_LIMIT')
   const parameters = Object.values(query ?? {})
@@ -339,7 +339,7 @@ export const listProblems = (path: string, operation: NamedDescription): Problem
       ...(isCounted ? (['too-many-requests'] as const) : []),
       ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
       ...(conditional ? (['bad-condition', 'precondition-failed'] as const) : []),
-      ...(query ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
+      ...(query && !openQuery ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
       ...(body ? bodyProblems(body) : []),
       ...problems,
     ]),
