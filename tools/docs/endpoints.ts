@@ -44,13 +44,13 @@ export const createEndpoints = (endpoints: readonly DocumentedEndpoint[]): Page 
   return {
     name: 'endpoints',
     title: 'Endpoints',
-    contents: 'every endpoint: who may use it, its limits and its problems',
+    contents: 'who may use each endpoint, what it does, its limits and its problems',
     parts: [
       wrap(
         'The column "access" has what a caller needs: nothing, a token with a scope (docs/auth.md#scopes), or what the ' +
           'card of the agent asks for. With an optional token, a caller sees more. The column "limits" has the ' +
           '[rate limits](limits.md#rate-limits) that count a request, and the most that its body may have. The ' +
-          'OpenAPI document of the host (docs/openapi.md) has the schemas of all bodies.',
+          'OpenAPI document of the host (docs/api.md#openapi) has the schemas of all bodies.',
       ),
       wrap(
         '`HEAD` works wherever `GET` does, and `OPTIONS` everywhere. A known path with another method is 405 with ' +
@@ -63,7 +63,7 @@ export const createEndpoints = (endpoints: readonly DocumentedEndpoint[]): Page 
         const heading = tag.charAt(0).toUpperCase() + tag.slice(1)
         return rows.length === 0
           ? []
-          : [`## ${heading}`, about, table(['endpoint', 'access', 'response', 'limits'], rows)]
+          : [`## ${heading}`, about, table(['endpoint', 'access', 'what it does', 'limits'], rows)]
       }),
       '## Problems of each endpoint',
       wrap(

@@ -39,8 +39,15 @@ const pages: Partial<Record<ProblemCode, string>> = {
   'incompatible-version': 'docs/history.md#versions',
 }
 
-/** A code that more endpoints have lists none of them. */
+/** The endpoints of a code are counted if there are more. */
 const MAX_LISTED_ENDPOINTS = 3
+
+const listEndpoints = (having: readonly DocumentedEndpoint[], total: number): string => {
+  if (having.length === total) return 'all'
+  return having.length > MAX_LISTED_ENDPOINTS
+    ? `[${having.length} endpoints](endpoints.md#problems-of-each-endpoint)`
+    : having.map(({ method, path }) => code(`${method} ${path}`)).join(', ')
+}
 
 /** The page of all other errors. */
 export const createProblems = (endpoints: readonly DocumentedEndpoint[]): Page => ({
@@ -58,17 +65,14 @@ export const createProblems = (endpoints: readonly DocumentedEndpoint[]): Page =
       ['code', 'status', 'when', 'endpoints'],
       Object.entries(problems).map(([name, [status, when]]) => {
         const page = pages[name as ProblemCode]
-        const having = endpoints.filter(({ codes }) => codes.includes(name as ProblemCode))
-        const listed = having.map(({ method, path }) => code(`${method} ${path}`)).join(', ')
         return [
           code(name),
           `${status}`,
           `${when}${page === undefined ? '' : ` (${linkPages(page)})`}`,
-          having.length === 0
-            ? 'all'
-            : having.length > MAX_LISTED_ENDPOINTS
-              ? `[${having.length} endpoints](endpoints.md#problems-of-each-endpoint)`
-              : listed,
+          listEndpoints(
+            endpoints.filter(({ codes }) => codes.some(own => own === name)),
+            endpoints.length,
+          ),
         ]
       }),
     ),

@@ -9,13 +9,14 @@ import { dirname, join } from 'node:path'
 import { read, root } from './page.ts'
 
 // Loaded after `workers.ts` has run, because they import files of the Worker.
+const { routes } = await import('../../src/app.ts')
 const { writeReference } = await import('./reference.ts')
 const { updates } = await import('./variables.ts')
 
 /** Returns the files that are not up to date, with the texts that they should have. */
 export const findStaleFiles = async (): Promise<[file: string, text: string][]> => {
   const updated = Object.entries(updates).map(([file, update]): [string, string] => [file, update(read(file))])
-  const written = [...updated, ...Object.entries(await writeReference())]
+  const written = [...updated, ...Object.entries(await writeReference(routes))]
   return written.filter(([file, text]) => !existsSync(join(root, file)) || read(file) !== text)
 }
 

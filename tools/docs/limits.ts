@@ -44,7 +44,7 @@ export const createLimits = (): Page => {
     parts: [
       wrap(
         'Strings are measured in UTF-16 code units. docs/security.md has the limits of each kind of outgoing request, ' +
-          'and docs/sources.md#limits what happens at those of remote cards.',
+          'and docs/sources.md#calling-a-tool what happens at those of MCP servers.',
       ),
       ...listSections().flatMap(([heading, names]) => [
         `## ${heading}`,
@@ -56,11 +56,12 @@ export const createLimits = (): Page => {
           'lists which of them count a request.',
       ),
       table(
-        ['binding', 'requests', 'counted for'],
+        ['binding', 'requests', 'for', 'what it counts'],
         Object.entries(rateLimits).map(([name, { requests, seconds, per }]) => [
           code(name),
           `${requests} in ${formatLimit('_SECONDS', seconds)}`,
           per,
+          readComment('src/api/contract/description.ts', name, `${name}: `),
         ]),
       ),
     ],

@@ -1,10 +1,9 @@
+import { globSync } from 'node:fs'
 import { rules } from '../../src/card/lint/index.ts'
 import { observedRules } from '../../src/conformance/proposals.ts'
-import { code, type Page, read, readComment, table, wrap } from './page.ts'
+import { code, type Page, read, readComment, root, table, wrap } from './page.ts'
 
-const files = ['content-rules', 'endpoint-rules', 'index', 'secrets', 'security-rules'].map(
-  name => `src/card/lint/${name}.ts`,
-)
+const files = globSync('src/card/lint/*.ts', { cwd: root })
 
 /** Returns what a rule requires, and why: its doc comment, in which "Reason: " separates the two. */
 const readRule = (id: string): [requirement: string, reason: string] => {

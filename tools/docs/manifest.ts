@@ -62,7 +62,7 @@ const typeOf = (schema: Json | undefined): string => {
   if (Array.isArray(values)) return values.map(each => code(String(each))).join(', ')
   if (value !== undefined) return code(String(value))
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].filter(Boolean).join(' or ')
-  if (type === 'array') return `list of ${typeOf(items)}s`
+  if (type === 'array') return /^\w+$/.test(typeOf(items)) ? `list of ${typeOf(items)}s` : 'list'
   if (type === 'integer') return `integer from ${minimum} to ${maximum}`
   return String(Array.isArray(type) ? type[0] : (type ?? 'any'))
 }

@@ -34,10 +34,12 @@ const toCell = (text: string): string => (text === '' ? ' ' : ` ${text.replaceAl
 /** Returns a text as code. */
 export const code = (text: string | number): string => `\`${text}\``
 
-/** Breaks a paragraph into lines of at most 120 columns. */
+/** Breaks a paragraph into lines of at most 120 columns, but no code and no link. */
 export const wrap = (text: string): string =>
   linkPages(text)
-    .replace(/(.{1,120})(?: |$)/g, '$1\n')
+    .replace(/`[^`]*`|\[[^\]]*\]/g, part => part.replaceAll(' ', '\u00a0'))
+    .replace(/([^\n]{1,120})(?: |$)/g, '$1\n')
+    .replaceAll('\u00a0', ' ')
     .trim()
 
 /** Makes links of the pages that a text names by their paths, such as docs/auth.md#scopes. */

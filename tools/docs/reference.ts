@@ -1,4 +1,4 @@
-import { routes } from '../../src/app.ts'
+import type { Route } from '../../src/api/contract/route.ts'
 import { createEndpoints, readEndpoints } from './endpoints.ts'
 import { createCallErrors, createExitCodes, createProblems } from './errors.ts'
 import { createLimits } from './limits.ts'
@@ -9,7 +9,7 @@ import { createServerTiming } from './server-timing.ts'
 import { createVariables } from './variables.ts'
 
 /** Returns the files of docs/reference with their texts. */
-export const writeReference = async (): Promise<Record<string, string>> => {
+export const writeReference = async (routes: readonly Route[]): Promise<Record<string, string>> => {
   const endpoints = await readEndpoints(routes)
   const pages = [
     createEndpoints(endpoints),
