@@ -46,7 +46,7 @@ describe('docs/history.md', () => {
 
 describe('docs/observability.md', () => {
   const page = read('docs/observability.md')
-  const log = read('src/http/http-error.ts')
+  const [, log = ''] = read('src/http/http-error.ts').split('/** The events of the log.')
   const events = [...log.matchAll(/^ {2}\| '([\w-]+)'$/gm)].map(([, event = '']) => event)
   const fields = [...log.matchAll(/^ {2}'?([\w.]+)'?\?: /gm)].map(([, field = '']) => field)
 

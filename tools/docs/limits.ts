@@ -5,7 +5,7 @@ import { code, type Page, read, readComment, table, wrap } from './page.ts'
 const FILE = 'src/limits.ts'
 
 const units = {
-  BYTES: { MiB: 1024 * 1024, KiB: 1024, byte: 1 },
+  BYTES: { GiB: 1024 ** 3, MiB: 1024 * 1024, KiB: 1024, byte: 1 },
   SECONDS: { day: 86_400, hour: 3600, minute: 60, second: 1 },
 }
 

@@ -4,7 +4,7 @@ import { code, type Page, table, wrap } from './page.ts'
 
 /** The page of the fields of manifests and cards. */
 export const createManifest = (): Page => {
-  const { then: manifest = null, definitions = null } = createManifestSchema()
+  const { then: manifest, definitions } = createManifestSchema()
   return {
     name: 'manifest',
     title: 'Manifest',
@@ -21,7 +21,7 @@ export const createManifest = (): Page => {
       'Those of A2A and GopherHole. Every other dialect has some of its own; a host serves all fields.',
       table(
         ['field', 'meaning'],
-        listFields(isJsonObject(definitions) ? (definitions.card ?? null) : null).map(([path, { description }]) => [
+        listFields(isJsonObject(definitions) ? definitions.card : undefined).map(([path, { description }]) => [
           code(path),
           String(description),
         ]),
@@ -39,9 +39,9 @@ const toRow = ([path, schema]: Field): string[] => {
 type Field = [path: string, schema: JsonObject]
 
 /** Returns the fields of a schema that are described, with the fields in them. */
-const listFields = (schema: Json, path = ''): Field[] => {
+const listFields = (schema: Json | undefined, path = ''): Field[] => {
   if (!isJsonObject(schema)) return []
-  const { properties, additionalProperties = null, items = null, anyOf } = schema
+  const { properties, additionalProperties, items, anyOf } = schema
   const inner = (name: string) => (path === '' ? name : `${path}.${name}`)
   const found: Field[] = [
     ...(path === '' || path.endsWith('*') || schema.description === undefined ? [] : [[path, schema] as Field]),
