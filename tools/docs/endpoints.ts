@@ -14,9 +14,8 @@ export type DocumentedEndpoint = {
 }
 
 /** Reads the descriptions of all endpoints. */
-export const readEndpoints = async (routes: readonly Route[]): Promise<DocumentedEndpoint[]> => {
-  // TODO at the merge: `Promise.all`, when every row has a description.
-  const described = await Promise.allSettled(
+export const readEndpoints = (routes: readonly Route[]): Promise<DocumentedEndpoint[]> =>
+  Promise.all(
     routes.map(async ([method, path, { describe }]) => {
       const description = await describe()
       const template = toTemplate(path)
@@ -24,8 +23,6 @@ export const readEndpoints = async (routes: readonly Route[]): Promise<Documente
       return { method, path: template, description, codes }
     }),
   )
-  return described.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
-}
 
 /** Returns whether an endpoint has the errors of this host, not those of A2A calls or of SuperX. */
 const hasProblems = ({ access, errors }: NamedDescription): boolean => access !== 'card' && errors?.form !== 'superx'
