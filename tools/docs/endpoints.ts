@@ -27,23 +27,23 @@ export const readEndpoints = (routes: readonly Route[]): Promise<DocumentedEndpo
 /** Returns whether an endpoint has the errors of this host, not those of A2A calls or of SuperX. */
 const hasProblems = ({ access, errors }: NamedDescription): boolean => access !== 'card' && errors?.form !== 'superx'
 
-const accessTexts: Readonly<Record<Access, string>> = {
+/** How a table shows access that is no scope. */
+const accessTexts: Partial<Record<Access, string>> = {
   public: '',
   optional: 'optional: `read`',
   reader: 'optional: `read`',
   token: 'any token',
-  read: '`read`',
-  write: '`write`',
-  admin: '`admin`',
   card: "the card's",
 }
+
+const isScope = (access: Access): boolean => accessTexts[access] === undefined
 
 /** Kinds of endpoints, from which some of their problems follow. */
 const kinds: readonly [text: string, includes: (description: NamedDescription, path: string) => boolean][] = [
   ['all', () => true],
   ['with an optional token', ({ access }) => access === 'optional'],
-  ['with a token', ({ access }) => ['token', 'read', 'write', 'admin'].includes(access)],
-  ['with a scope', ({ access }) => ['read', 'write', 'admin'].includes(access)],
+  ['with a token', ({ access }) => access === 'token' || isScope(access)],
+  ['with a scope', ({ access }) => isScope(access)],
   ['with the scope `write` of one agent', ({ access }, path) => access === 'write' && path.startsWith('/agents/{id}')],
   ['with a rate limit', description => listOwnLimits(description).length > 0],
   ['with `WRITE_LIMIT`', ({ limits }) => limits?.includes('WRITE_LIMIT') === true],
@@ -131,7 +131,7 @@ const toRow = (endpoint: DocumentedEndpoint): string[] => {
   ]
   return [
     toName(endpoint),
-    `${accessTexts[access]}${internal ? ', required with `ROLE=internal`' : ''}`,
+    `${accessTexts[access] ?? code(access)}${internal ? ', required with `ROLE=internal`' : ''}`,
     linkPages(sentences.flatMap(text => (text ? [text.replace(/\.?$/, '.')] : [])).join(' ')),
     [
       ...listOwnLimits(endpoint.description).map(code),
