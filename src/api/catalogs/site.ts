@@ -2,6 +2,7 @@ import { config } from '../../config.ts'
 import { isLocalName, type RequestContext, requestHostname } from '../../http/index.ts'
 import { findHostOwner } from '../../registry/edge/index.ts'
 import type { CatalogAgent } from '../../registry/tables/index.ts'
+import { choice, type QueryValues, text } from '../contract/index.ts'
 
 /**
  * The site that a catalog lists: the host name that the agent `owner` claims, else every public agent. Its links
@@ -28,18 +29,22 @@ export const resolveSite = async ({ request, env, ctx }: RequestContext): Promis
   return { origin: isLocalName(hostname) ? origin : `https://${hostname}`, isOwn: true, owner }
 }
 
-/** The query parameters that `toQuery` writes. */
-export const SITE_PARAMETERS = ['origin', 'own', 'owner'] as const
-
 /** Returns the site as a query for the cache, whose key has no host name. */
 export const toQuery = ({ origin, isOwn, owner }: Site): Record<string, string> => ({
   origin,
-  ...(isOwn && { own: '' }),
+  ...(isOwn && { own: 'true' }),
   ...(owner !== undefined && { owner }),
 })
 
+/** What `toQuery` writes. */
+export const siteQuery = {
+  origin: text('The origin of the site.'),
+  own: choice('Whether the owner of the host has decided on the origin.', ['true']),
+  owner: text('The agent that claims the host name.'),
+} as const
+
 /** Returns the site that `toQuery` wrote. */
-export const fromQuery = (query: URLSearchParams): Site => {
-  const owner = query.get('owner')
-  return { origin: query.get('origin') ?? '', isOwn: query.has('own'), ...(owner !== null && { owner }) }
-}
+export const toSite = ({ origin = '', own, owner }: QueryValues<typeof siteQuery>): Site => ({
+  ...{ origin, isOwn: own !== undefined },
+  ...(owner !== undefined && { owner }),
+})
