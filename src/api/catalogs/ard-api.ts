@@ -38,7 +38,7 @@ const searchEndpoint = (summary: string) =>
     async ({ body: { query, pageSize, pageToken = '' }, env }) => {
       const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
       const words = toWords(query.text)
-      if (words.length === 0) return invalid('query.text must have at least one letter or digit.')
+      if (words.length === 0) return invalid('/query/text must have at least one letter or digit.')
       const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
       // No entry is anything but a card.
       const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
