@@ -40,11 +40,13 @@ export const listAgents = endpoint(
 
 /** Returns the agents that a list shows its caller. A list of a set or of writable agents has only what it covers. */
 const visibleTo = (caller: Authentication, { set, writable: isWriterList }: ListValues): Visible => {
-  if (set === undefined && isWriterList === undefined) return { covered: coveredAgents(caller, ['read']) }
+  if (set === undefined && isWriterList === undefined) return visibleToReader(caller)
   const writable = coveredAgents(caller, ['write'])
   const covered = isWriterList ? writable : coveredAgents(caller, ['read', 'write'])
   return { ...(set !== undefined && { set }), covered, writable, onlyCovered: true }
 }
+
+const visibleToReader = (reader: Authentication): Visible => ({ covered: coveredAgents(reader, ['read']) })
 
 /** Throws for an agent that the caller must not write: a list without it would mean that it is not registered. */
 const readNamed = async ({ id }: ListValues, caller: Authentication, { request, env }: RequestContext) => {
@@ -95,8 +97,6 @@ const readPage = async (
 /** The query of a plain list of agents. */
 export const agentPage = pageQuery(agentIdPattern)
 type PageValues = QueryValues<typeof agentPage>
-
-const visibleToReader = (reader: Authentication): Visible => ({ covered: coveredAgents(reader, ['read']) })
 
 /** Reads a page of Shaman's list, with the agents that the reader may read. */
 export const readShamanList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => {

@@ -5,31 +5,21 @@ import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { agentPath, answerWith, type Description, endpoint, text } from '../contract/index.ts'
+import { agentPath, answerWith, type Description, endpoint, type QueryValues, text } from '../contract/index.ts'
 import { ChangeEvent } from '../schemas/index.ts'
 
 const eventIdPattern = /^\d{1,15}$/
 
-const eventId = {
-  description: 'The id of the last event that the client has got.',
-  schema: { type: 'string', pattern: eventIdPattern.source },
-}
+const lastEventId = text('The id of the last event that the client has got. The header wins over the query.', {
+  ...{ pattern: eventIdPattern, problem: 'bad-event-id', form: 'the id of an event of this host' },
+})
 
 /** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
 const stream = {
   tag: 'changes',
   access: 'reader',
-  query: {
-    lastEventId: text(`${eventId.description} The header wins.`, {
-      ...{
-        pattern: eventIdPattern,
-        schema: eventId.schema,
-        problem: 'bad-event-id',
-        form: 'the id of an event of this host',
-      },
-    }),
-  },
-  headers: { 'Last-Event-ID': eventId },
+  query: { lastEventId },
+  headers: { 'Last-Event-ID': lastEventId },
   responses: {
     200: answerWith('Server-sent events of the types `registered`, `changed` and `removed`.', {
       'text/event-stream': { each: ChangeEvent },
@@ -40,26 +30,15 @@ const stream = {
   limits: ['CALL_LIMIT'],
 } as const satisfies Partial<Description>
 
-/** `GET /events`: the changes of all readable agents, as server-sent events. */
-export const getEvents = endpoint(
-  { ...stream, summary: 'Follow the changes of all agents that the caller may see' },
-  input => openStream(input),
-)
+type StreamInput = RequestContext & {
+  params: { id?: string }
+  query: QueryValues<typeof stream.query>
+  caller: Authentication
+}
 
-/** `GET /agents/{id}/events`: the changes of one agent. */
-export const getAgentEvents = endpoint(
-  {
-    ...stream,
-    ...{ summary: 'Follow the changes of one agent', params: agentPath },
-    problems: [...stream.problems, 'agent-not-found'],
-  },
-  input => openStream(input, input.params.id),
-)
-
-type StreamInput = RequestContext & { query: { lastEventId: string | undefined }; caller: Authentication }
-
-const openStream = async ({ query, caller, ...context }: StreamInput, agent?: string): Promise<Response> => {
+const openStream = async ({ params, query, caller, ...context }: StreamInput): Promise<Response> => {
   const { request, env } = context
+  const { id: agent } = params
   const lastEventId = request.headers.get('Last-Event-ID') ?? query.lastEventId
   if (lastEventId !== undefined && !eventIdPattern.test(lastEventId)) throw badEventId()
   const { socket, after } = await connect(
@@ -79,6 +58,21 @@ const openStream = async ({ query, caller, ...context }: StreamInput, agent?: st
   const events = openEventStream(socket, { after, isValid: () => isStillValid(caller, context) })
   return new Response(events, { headers: STREAM_HEADERS })
 }
+
+/** `GET /events`: the changes of all readable agents, as server-sent events. */
+export const getEvents = endpoint(
+  { ...stream, summary: 'Follow the changes of all agents that the caller may see' },
+  openStream,
+)
+
+/** `GET /agents/{id}/events`: the changes of one agent. */
+export const getAgentEvents = endpoint(
+  {
+    ...{ ...stream, summary: 'Follow the changes of one agent', params: agentPath },
+    problems: [...stream.problems, 'agent-not-found'],
+  },
+  openStream,
+)
 
 const STREAM_HEADERS = {
   ...CORS_HEADERS,
