@@ -116,7 +116,7 @@ describe('a sitemap of more agents than one document may have', () => {
       `${origin}/`,
       ...['a', 'b', 'c', 'd', 'e'].map(id => `${origin}/agents/${id}`),
     ])
-    await expect(render(`${site}&page=4`)).rejects.toMatchObject({ status: 404 })
+    await expect(render(`${site}&page=4`)).rejects.toMatchObject({ code: 'not-found' })
   })
 
   it('is one document as long as it fits', async () => {

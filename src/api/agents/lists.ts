@@ -61,7 +61,7 @@ const readNamed = async ({ id }: ListValues, caller: Authentication, { request, 
 /** The part of a query that depends on the caller. */
 type Visible = Omit<ListQuery, 'after' | 'limit'>
 
-/** Reads a page of agents, or of a `search`; as everybody gets it unless it is for a caller to whom they are `visible`. */
+/** Reads a page of agents, or of a `search`: as everybody gets it, or with what is `visible` to a caller with a token. */
 const readAgents = async (query: ListValues, search: Search | undefined, env: Env, visible?: Visible) => {
   if (!search) return formatPage(await readPage(query, env, visible), visible !== undefined)
   const found = await getRegistry(env).search({ ...search.query, covered: [], ...visible })
@@ -104,7 +104,7 @@ export const readShamanList = async (query: PageValues, env: Env, reader: Authen
   return { protocolVersion: '0.3.0', agents: agents.map(toShamanAgent), ...rest }
 }
 
-/** Reads a page of SuperX's list. Its older versions identify an agent by `id`, newer ones by `name`, and send it back. */
+/** Reads a page of SuperX's list. Its older clients send the `id` of an agent back, newer ones the `name`. */
 export const readSuperxList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => {
   const { agents, ...rest } = await readPage(query, env, visibleToReader(reader))
   return {
@@ -140,7 +140,7 @@ export const renderList = async (url: URL, env: Env): Promise<Response> => {
   return cacheableResponse({ body, type: 'application/json' }, env)
 }
 
-/** Returns a page of a list: from Workers Cache as everybody gets it, or what `read` returns for a caller with a token. */
+/** Returns a page of a list: from Workers Cache, or for a caller with a token what `read` returns. */
 export const respondWithList = async (
   path: ListPath,
   caller: Authentication,

@@ -43,7 +43,7 @@ const filter = (name: FilterName, description: string): QueryParameter<Filter[]>
   form: `a text of 1 to ${MAX_QUERY_LENGTH} characters`,
 })
 
-/** A range of media types matches ranges of both sides: an agent with a range has all its types, a search for one any. */
+/** Matches ranges of media types of both sides: an agent with a range has all its types, a search for one wants any. */
 const toFilter = (name: FilterName, term: string): Filter => {
   if (name !== 'inputMode' && name !== 'outputMode') return { name, values: [term] }
   const values = [...new Set([term, `${term.split('/', 1)[0]}/*`, '*/*'])]
