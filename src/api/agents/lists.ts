@@ -61,7 +61,7 @@ const readNamed = async ({ id }: ListValues, caller: Authentication, { request, 
 /** The part of a query that depends on the caller. */
 type Visible = Omit<ListQuery, 'after' | 'limit'>
 
-/** Reads a page of agents, or of a `search`: as everybody gets it, or with what is `visible` to a caller with a token. */
+/** Reads a page of agents, or of a `search`: as everybody gets it, or with what is `visible` to one with a token. */
 const readAgents = async (query: ListValues, search: Search | undefined, env: Env, visible?: Visible) => {
   if (!search) return formatPage(await readPage(query, env, visible), visible !== undefined)
   const found = await getRegistry(env).search({ ...search.query, covered: [], ...visible })
