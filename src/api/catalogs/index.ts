@@ -2,8 +2,9 @@ import type { RequestContext } from '../../http/index.ts'
 import { answerWith, type Content, endpoint } from '../contract/index.ts'
 import { AiCatalog, ArdManifest, LinkSet } from '../schemas/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
+import { resolveSite } from '../site.ts'
 import { catalogQuery, sitemapQuery } from './catalog-documents.ts'
-import { resolveSite, toQuery } from './site.ts'
+import { toQuery } from './site.ts'
 
 export { getArdEntry, listArdEntries, search, searchArd } from './ard-api.ts'
 

@@ -62,9 +62,9 @@ export type Endpoint<D extends Description = Description> = Handler & Described<
  * Describes an endpoint where it is handled. Before the handler is called, the credentials, the rate limits, the query,
  * the conditions and the body are checked as the description says. A refused write is recorded in the audit.
  */
-export const endpoint = <const D extends Description>(
+export const endpoint = <const D extends Description, const R extends ResultOf<D>>(
   description: D,
-  handler: (input: Input<D>) => Promise<ResultOf<D>> | ResultOf<D>,
+  handler: (input: Input<D>) => Promise<R> | R,
 ): Endpoint<D> => {
   const handle: Handler = async (request, env, ctx, params) => {
     const context = { request, env, ctx }

@@ -15,6 +15,8 @@ export const flag = (description: string) => described(v.boolean(), description)
 export const count = (description: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(description))
 /** A time in ISO 8601, in UTC. */
 export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
+/** Returns a time in ms since 1970 as responses have it. */
+export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 /** A URL. */
 export const url = (description: string) => v.pipe(v.string(), v.url(), v.description(description))
 /** One of a few texts. */
@@ -29,7 +31,7 @@ export const texts = (description: string) => list(v.string(), description)
 export const mapOf = <Item extends v.GenericSchema>(item: Item, description: string) =>
   described(v.record(v.string(), item), description)
 /** An object whose members are not described here. */
-export const anyObject = (description: string) => mapOf(json, description)
+export const anyObject = (description: string) => mapOf(v.optional(json), description)
 /** The cursor of a page. */
 export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
 /** The number of a revision. */

@@ -33,7 +33,7 @@ export type Token = v.InferOutput<typeof Token>
 
 export const IssuedToken = v.object({
   ...Token.entries,
-  token: text('The token itself. No other response has it.'),
+  token: v.pipe(v.string(), v.regex(/^\w+$/), v.description('The token itself. No other response has it.')),
   published: flag('Whether every location accepts it.'),
 })
 
