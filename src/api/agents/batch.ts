@@ -10,7 +10,6 @@ import {
   toHttpError,
   toProblem,
 } from '../../http/index.ts'
-import { essence } from '../../json/index.ts'
 import {
   LINES_PER_WRITE,
   MAX_ATOMIC_BATCH_BYTES,
@@ -27,8 +26,7 @@ import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/inde
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError } from './registration.ts'
 
-const NDJSON = 'application/x-ndjson'
-const MEDIA_TYPES = [NDJSON, 'application/ndjson', 'application/jsonl']
+const MEDIA_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl']
 
 /**
  * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
@@ -63,13 +61,11 @@ export const registerBatch = endpoint(
       200: answerWith('The result of each line, in the same order.', results),
       422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
     },
-    problems: ['unsupported-media-type', 'empty-batch'],
+    problems: ['empty-batch'],
     // For the first lines; the others count before they are compiled.
     limits: ['WRITE_LIMIT'],
   },
   async ({ query: { atomic }, body, caller, request, env, ctx }) => {
-    if (!MEDIA_TYPES.includes(essence(request.headers.get('Content-Type'))))
-      return problem('unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
     const context = { request, env, ctx }
     const entries = await readEntries(body, caller, context)
     try {
@@ -79,8 +75,10 @@ export const registerBatch = endpoint(
     }
     for (const { id, error } of entries)
       if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
-    const status: 200 | 422 = atomic && entries.some(({ error }) => error) ? 422 : 200
-    return { status, body: entries.map(entry => `${JSON.stringify(toBatchResult(entry))}\n`).join('') }
+    return {
+      status: atomic && entries.some(({ error }) => error) ? 422 : 200,
+      body: entries.map(entry => `${JSON.stringify(toBatchResult(entry))}\n`).join(''),
+    }
   },
 )
 

@@ -32,6 +32,7 @@ import {
   toHttpError,
   tooManyRequests,
 } from '../../http/index.ts'
+import { essence } from '../../json/index.ts'
 import type { ProblemCode } from '../../problems.ts'
 import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
 import type { QueryParameter, QueryValues } from './parameters.ts'
@@ -185,9 +186,15 @@ const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly str
   throw problem('unknown-query', detail)
 }
 
-const readBody = async (request: Request, { as, maxBytes, fallback, problem: code, outcome = '' }: Body) => {
+const readBody = async (request: Request, body: Body) => {
+  const { as, content, maxBytes, fallback, problem: code, outcome = '' } = body
   if (as === 'stream') return undefined
-  if (as === 'text') return readBodyText(request, maxBytes)
+  if (as === 'text') {
+    const types = Object.keys(content)
+    if (!types.includes(essence(request.headers.get('Content-Type'))))
+      throw problem('unsupported-media-type', `Send the body with \`Content-Type: ${types[0]}\`.`)
+    return readBodyText(request, maxBytes)
+  }
   if (fallback !== undefined && (request.body === null || request.headers.get('Content-Length') === '0'))
     return fallback
   const result = validate(as, await readJson(request))

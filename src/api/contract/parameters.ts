@@ -117,11 +117,11 @@ export const flag = (description: string, fallback: boolean): QueryParameter<boo
 export const pageQuery = (cursor: RegExp, max = MAX_PAGE_SIZE) => ({
   limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
   cursor: {
-    ...text('The `cursor` of the page before.', { problem: 'bad-cursor', form: 'the cursor of the previous page' }),
-    // An empty one is that of the first page.
+    description: 'The `cursor` of the page before.',
+    schema: { type: 'string' },
     parse: ([value = '']) => (value === '' || cursor.test(value) ? value : undefined),
-    fallback: '',
-  } as QueryParameter<string>,
+    ...{ fallback: '', problem: 'bad-cursor', form: 'the cursor of the previous page' },
+  } satisfies QueryParameter<string>,
 })
 
 /** Returns a page of what was read with one entry more than `limit`; `cursor` is the last `key` if there are more. */
