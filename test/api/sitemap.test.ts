@@ -104,7 +104,7 @@ describe('a sitemap of more agents than one document may have', () => {
     const url = new URL(`https://catalog/sitemap.xml?${query}`)
     return { text: await (await renderSitemap(url, env, size)).text() }
   }
-  const site = new URLSearchParams({ origin, own: 'true' })
+  const site = new URLSearchParams({ origin, isOwn: 'true' })
 
   it('is an index of pages, which together have every agent once', async () => {
     const index = await render(`${site}`)

@@ -3,11 +3,18 @@ import { problem, sha256Hex } from '../../http/index.ts'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_SITEMAP_URLS } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 import { findSigningKeys, signDetached } from '../../signing/index.ts'
-import { integer, pageQuery, paginate, parseQuery } from '../contract/index.ts'
+import { flag, integer, pageQuery, paginate, parseQuery, text } from '../contract/index.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
+import type { Site } from '../site.ts'
 import { agentEntry, type CatalogEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
-import { type CatalogPage, siteQuery, toSite } from './site.ts'
+
+/**
+ * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it
+ * is public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
+ */
+type CatalogPage = Omit<Site, 'origin'> & { agents: CatalogAgent[]; origin?: string; next?: string }
 
 /** The catalogs by their paths, apart from the sitemap: how each is written. */
 const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<RenderedCatalog>> = {
@@ -43,9 +50,22 @@ const renderAiCatalog = (page: CatalogPage, env: Env) => {
 /** The query of a catalog. */
 export const catalogQuery = pageQuery(agentIdPattern, MAX_CATALOG_ENTRIES)
 
+/** The site in the query for the cache, whose key has no host name. */
+const siteQuery = {
+  origin: text('The origin of the site.'),
+  isOwn: flag('Whether the owner of the host has decided on it.', false),
+  owner: text('The agent that claims the host name.'),
+} as const
+
+/** Returns the site as that query. */
+export const toQuery = ({ origin, isOwn, owner }: Site): Record<string, string> => ({
+  ...{ origin, isOwn: String(isOwn) },
+  ...(owner !== undefined && { owner }),
+})
+
 const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
-  const { limit: pageSize, cursor: after, ...site } = parseQuery(url, { ...catalogQuery, ...siteQuery })
-  const { origin, isOwn, owner } = toSite(site)
+  const query = parseQuery(url, { ...catalogQuery, ...siteQuery })
+  const { limit: pageSize, cursor: after, origin = '', isOwn, owner } = query
   const ofOwner = owner !== undefined && { owner }
   const limit = url.pathname === '/robots.txt' ? 0 : pageSize
   const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
@@ -214,8 +234,7 @@ export const sitemapQuery = {
  * origin, because a sitemap may name no URL of another host. Above `size` agents, it is an index of sitemaps.
  */
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
-  const { page, ...site } = parseQuery(url, { ...sitemapQuery, ...siteQuery })
-  const { origin, isOwn, owner } = toSite(site)
+  const { page, origin = '', isOwn, owner } = parseQuery(url, { ...sitemapQuery, ...siteQuery })
   const found = await getRegistry(env).sitemap({ origin, page, size })
   if ('pages' in found) return xmlResponse(writeIndex(origin, found.pages), env)
   const { agents } = found

@@ -3,8 +3,7 @@ import { answerWith, type Content, endpoint } from '../contract/index.ts'
 import { AiCatalog, ArdManifest, LinkSet } from '../schemas/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
 import { resolveSite } from '../site.ts'
-import { catalogQuery, sitemapQuery } from './catalog-documents.ts'
-import { toQuery } from './site.ts'
+import { catalogQuery, sitemapQuery, toQuery } from './catalog-documents.ts'
 
 export { getArdEntry, listArdEntries, search, searchArd } from './ard-api.ts'
 
