@@ -134,6 +134,8 @@ export type Description = {
   params?: Readonly<Record<string, Parameter>>
   /** All that the query may have; undefined if it is not read. */
   query?: Readonly<Record<string, QueryParameter>>
+  /** Other parameters and other values are ignored: clients add some to the URLs of cards and pictures. */
+  openQuery?: true
   headers?: Readonly<Record<string, Parameter>>
   /** A write that takes `If-Match` and `If-None-Match`. */
   conditional?: true

@@ -86,6 +86,11 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
   return Object.assign(handle, { description })
 }
 
+/** Describes an endpoint whose handler every start loads. Its handler checks itself what the description says. */
+export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
+  description,
+})
+
 const isWrite = ({ access }: Description, { method }: Request): boolean =>
   (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
@@ -93,7 +98,7 @@ const isWrite = ({ access }: Description, { method }: Request): boolean =>
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
-  const { access, internal, query, conditional, body, errors } = description
+  const { access, internal, query, openQuery, conditional, body, errors } = description
   const url = new URL(request.url)
   const needs = query && neededBy(query, url.searchParams)
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
@@ -104,7 +109,7 @@ const readInput = async (description: Description, context: RequestContext, para
     ...context,
     params,
     caller,
-    query: query && parseQuery(url, query),
+    query: query && parseQuery(url, query, openQuery),
     precondition: conditional ? parsePrecondition(request.headers) : {},
     body: body && (await readBody(request, body)),
   }
@@ -158,19 +163,23 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-/** Parses the query of a URL, which may have no other parameters. Throws for an invalid value. */
+/**
+ * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
+ * ignores both.
+ */
 export const parseQuery = <Query extends NonNullable<Description['query']>>(
   url: URL,
   query: Query,
+  isOpen = false,
 ): QueryValues<Query> => {
-  rejectUnknownQuery(url, Object.keys(query))
+  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
   const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
       const value = parse(sent)
-      if (value === undefined) throw problem(code, `${name} must be ${form}.`)
-      return [name, value]
+      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${form}.`)
+      return [name, value ?? fallback]
     }),
   )
   return values as QueryValues<Query>

@@ -324,7 +324,7 @@ const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
 
 /** Lists the errors of an operation: those that it names, and those that follow from the rest of its description. */
 export const listProblems = (path: string, operation: NamedDescription): ProblemCode[] => {
-  const { access, body, query, conditional, limits = [], problems = [], internal } = operation
+  const { access, body, query, openQuery, conditional, limits = [], problems = [], internal } = operation
   const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
   const isCounted = listLimits(operation).some(name => name !== 'AUTH_LIMIT')
   const parameters = Object.values(query ?? {})
@@ -339,7 +339,7 @@ export const listProblems = (path: string, operation: NamedDescription): Problem
       ...(isCounted ? (['too-many-requests'] as const) : []),
       ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
       ...(conditional ? (['bad-condition', 'precondition-failed'] as const) : []),
-      ...(query ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
+      ...(query && !openQuery ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
       ...(body ? bodyProblems(body) : []),
       ...problems,
     ]),
