@@ -4,8 +4,16 @@ import { config } from '../../config.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { answer, choice, endpoint, pageQuery, paginate, type QueryParameter, text } from '../contract/index.ts'
-import { parseTime } from '../parse-request.ts'
+import {
+  answer,
+  choice,
+  endpoint,
+  pageQuery,
+  paginate,
+  parseTime,
+  type QueryParameter,
+  text,
+} from '../contract/index.ts'
 import { AuditPage } from '../schemas/index.ts'
 
 const time = (description: string): QueryParameter<number | undefined> => ({

@@ -1,3 +1,4 @@
+import type { Authentication } from '../../auth/index.ts'
 import type { Compiled } from '../../card/compile/index.ts'
 import {
   type AgentCard,
@@ -108,8 +109,9 @@ export const getReceipt = endpoint(
     validated: true,
     problems: ['agent-not-found', 'no-receipt'],
   },
-  async ({ params: { id }, request, env, ctx }) => {
-    const etag = agentIdPattern.test(id) ? await findEtag(id, { request, env, ctx }) : null
+  async ({ params: { id }, ...context }) => {
+    const { env, ctx } = context
+    const etag = agentIdPattern.test(id) ? await findEtag(id, context) : null
     if (etag === null) return agentNotFound(id)
     const stored = await readReceipt(id, env, ctx)
     return stored === null
@@ -119,12 +121,12 @@ export const getReceipt = endpoint(
 )
 
 /** Returns the entity tag of an agent's public card, '' while it has none; null if the caller may not read it. */
-const findEtag = async (id: string, context: RequestContext): Promise<string | null> => {
-  const { env, ctx } = context
+const findEtag = async (id: string, context: RequestContext & { caller: Authentication }): Promise<string | null> => {
+  const { caller, env, ctx } = context
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public') return (await readDocument(id, 'agent-card.json', env, ctx))?.etag ?? ''
   // What a caller reads of an internal agent may be an extended card.
-  if ((await loadCard(id, 'agent-card.json', context, { inList: true })) === null) return null
+  if ((await loadCard(id, 'agent-card.json', context, { caller, inList: true })) === null) return null
   return (await getRegistry(env).document(id, 'agent-card.json'))?.etag ?? ''
 }
 

@@ -51,7 +51,7 @@ export const text = (
   parameter(
     {
       description,
-      schema: { type: 'string', ...schema },
+      schema: { type: 'string', ...(pattern && { pattern: pattern.source }), ...schema },
       parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
       form: 'a text',
     },
