@@ -59,7 +59,7 @@ export type CallError =
   | { kind: 'task-not-found' }
   /** The manifest has `route: closed`. */
   | { kind: 'closed' }
-  // The agent cannot be called, or its response cannot be passed on. `detail` is for the log only, `status` the agent's.
+  // The agent cannot be called, or its response cannot be passed on. `detail` is for the log, `status` the agent's.
   /** The agent's remote card was never fetched, so there is nothing to check the call against. */
   | { kind: 'no-card' }
   /** The manifest needs a secret or binding that this Worker lacks, or names an address that it does not call. */

@@ -44,9 +44,10 @@ export const acme: Dialect = {
 }
 `,
       'src/card/dialects/index.ts': text =>
-        insertBefore("import { gopherhole,", "import { acme } from './acme.ts'\n")(
-          insertBefore("telex, shaman, '0.3'", 'acme, ')(text),
-        ),
+        insertBefore(
+          'import { gopherhole,',
+          "import { acme } from './acme.ts'\n",
+        )(insertBefore("telex, shaman, '0.3'", 'acme, ')(text)),
       'src/card/model/constants.ts': insertBefore("'telex', 'shaman'", "'acme', "),
     },
     test: testOf(
@@ -92,9 +93,10 @@ export const ping = endpoint(
 )
 `,
       'src/app.ts': text =>
-        insertBefore('const revisions =', "const ping = () => import('./api/ping.ts')\n")(
-          insertBefore("  route('GET', '/health'", "  route('GET', '/ping', lazy(ping, 'ping')),\n")(text),
-        ),
+        insertBefore(
+          'const revisions =',
+          "const ping = () => import('./api/ping.ts')\n",
+        )(insertBefore("  route('GET', '/health'", "  route('GET', '/ping', lazy(ping, 'ping')),\n")(text)),
     },
     test: testOf(
       'serves, protects and describes the endpoint',
@@ -144,7 +146,10 @@ it('has the status', () => {
     edits: {
       'src/api/schemas/tokens.ts': text =>
         text
-          .replace('export const Token = v.object({', "export const Token = v.object({ isAdmin: flag('Whether it allows all.'),")
+          .replace(
+            'export const Token = v.object({',
+            "export const Token = v.object({ isAdmin: flag('Whether it allows all.'),",
+          )
           .replace('): Token => ({', "): Token => ({\n  isAdmin: scopes.includes('admin'),"),
     },
     test: testOf(
