@@ -48,7 +48,7 @@ export const acme: Dialect = {
           'import { gopherhole,',
           "import { acme } from './acme.ts'\n",
         )(insertBefore("telex, shaman, '0.3'", 'acme, ')(text)),
-      'src/card/model/constants.ts': insertBefore("'telex', 'shaman'", "'acme', "),
+      'src/card/model/constants.ts': insertBefore("  shaman: 'Shaman',", "  acme: 'Acme',\n"),
     },
     test: testOf(
       'reads and serves the dialect',
