@@ -65,6 +65,10 @@ export const acme: Dialect = {
         '  resubscribe: {',
         "  pauseTask: { '1.0': 'PauseTask', http: [['POST'], 'tasks/{id}:pause'] },\n",
       ),
+      'src/a2a/read-result.ts': insertBefore(
+        '  resubscribe: events,',
+        "  pauseTask: answer => readOne('task', answer),\n",
+      ),
     },
     test: testOf(
       'permits and describes the operation',
@@ -78,8 +82,10 @@ export const acme: Dialect = {
   {
     row: 'an endpoint',
     edits: {
-      'src/api/ping.ts': `import { answer, endpoint } from './contract/index.ts'
-import { Facet } from './schemas/index.ts'
+      'src/api/ping.ts': `import * as v from 'valibot'
+import { answer, endpoint } from './contract/index.ts'
+
+const Pong = v.object({ caller: v.string() })
 
 /** \`GET /ping\`: says that the host runs. */
 export const ping = endpoint(
@@ -87,9 +93,9 @@ export const ping = endpoint(
     tag: 'documents',
     summary: 'Ask whether the host runs',
     access: 'token',
-    responses: { 200: answer('It runs.', Facet) },
+    responses: { 200: answer('It runs.', Pong) },
   },
-  ({ caller }) => ({ body: { value: caller.subject, count: 1 } }),
+  ({ caller }) => ({ body: { caller: caller.subject } }),
 )
 `,
       'src/app.ts': text =>
@@ -101,7 +107,7 @@ export const ping = endpoint(
     test: testOf(
       'serves, protects and describes the endpoint',
       `  expect((await host.fetch('/ping')).status).toBe(401)
-  expect(await (await host.fetch('/ping', { headers })).json()).toEqual({ value: 'admin', count: 1 })
+  expect(await (await host.fetch('/ping', { headers })).json()).toEqual({ caller: 'admin' })
   const { paths } = (await (await host.fetch('/openapi.json')).json()) as { paths: object }
   expect(Object.keys(paths)).toContain('/ping')`,
     ),

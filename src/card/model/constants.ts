@@ -9,7 +9,7 @@ export const baseTier = 'base'
 export const scopes = ['read', 'call', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The dialects, with their names for people, in the order of detection: the most distinctive first, the last fits any. */
+/** The dialects, with names for people, in the order of detection: the most distinctive first; the last fits any. */
 export const dialectLabels = {
   '1.0': 'A2A 1.0',
   superx: 'SuperX',
