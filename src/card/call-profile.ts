@@ -2,16 +2,8 @@ import * as v from 'valibot'
 import { isFieldName } from '../http/shared.ts'
 import { collectStrings, type JsonObject } from '../json/index.ts'
 import { callerPolicy, Manifest, Source, taskPolicy, tierRule } from './manifest/index.ts'
-import {
-  type AgentCard,
-  callBindings,
-  collectModes,
-  httpUrl,
-  jsonObject,
-  record,
-  resolveTargets,
-  wireVersions,
-} from './model/index.ts'
+import type { AgentCard } from './model/index.ts'
+import { callBindings, collectModes, httpUrl, jsonObject, record, resolveTargets, wireVersions } from './model/index.ts'
 
 const text = v.string()
 const texts = v.array(text)

@@ -2,18 +2,8 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CallerPolicy,
-  type CapabilityDefaults,
-  type CardError,
-  type DialectName,
-  jsonObject,
-  looseObject,
-  record,
-  SecurityRequirements,
-  validate,
-} from '../model/index.ts'
+import type { AgentCard, CallerPolicy, CapabilityDefaults, CardError, DialectName } from '../model/index.ts'
+import { jsonObject, looseObject, record, SecurityRequirements, validate } from '../model/index.ts'
 import {
   allowsAnonymous,
   canonicalFlag,

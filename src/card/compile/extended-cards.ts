@@ -3,15 +3,8 @@ import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
 import { createRedaction, lint } from '../lint/index.ts'
 import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CardError,
-  dedupeByPointer,
-  type Note,
-  type Report,
-  type RepresentationName,
-  truncateNotes,
-} from '../model/index.ts'
+import type { AgentCard, CardError, Note, Report, RepresentationName } from '../model/index.ts'
+import { dedupeByPointer, truncateNotes } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'

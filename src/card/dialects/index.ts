@@ -1,12 +1,7 @@
 import { isJsonObject, type JsonObject, jsonEquals, mapMembers, omit, type Pointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type DialectName,
-  dialectNames,
-  type HybridName,
-  type RepresentationName,
-} from '../model/index.ts'
+import type { AgentCard, DialectName, HybridName, RepresentationName } from '../model/index.ts'
+import { dialectNames } from '../model/index.ts'
 import {
   canonicalKey,
   endpointFields,

@@ -1,12 +1,5 @@
-import {
-  covers,
-  formatPointer,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  type Pointer,
-  parseMediaRange,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
 import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor } from '../model/index.ts'
 import { change, changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareSecurity } from './security-changes.ts'

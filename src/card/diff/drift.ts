@@ -1,14 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  omit,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, parsePointer } from '../../json/index.ts'
 import { containsSecret } from '../lint/index.ts'
 import { endpointFields } from '../read/index.ts'
 

@@ -1,15 +1,8 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/index.ts'
 import { type CallProfile, getApiKeyHeaders } from '../call-profile.ts'
-import {
-  type AgentCard,
-  type AgentInterface,
-  type CallerPolicy,
-  type CallTarget,
-  type CardError,
-  majorMinor,
-  wireVersionOf,
-} from '../model/index.ts'
+import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, CardError } from '../model/index.ts'
+import { majorMinor, wireVersionOf } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { pairMembers } from './change-rules.ts'
 import { createBudget, describeRequirement, findUncovered, type Requirements } from './security-changes.ts'

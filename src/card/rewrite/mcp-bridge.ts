@@ -1,14 +1,8 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CallModes,
-  type CapabilityDefaults,
-  type CardError,
-  collectModes,
-  type Modes,
-} from '../model/index.ts'
+import type { AgentCard, CallModes, CapabilityDefaults, CardError, Modes } from '../model/index.ts'
+import { collectModes } from '../model/index.ts'
 import { listMcpTools } from '../read/index.ts'
 
 /** The capabilities of an agent whose tools the bridge calls. */

@@ -1,14 +1,6 @@
 import { parseUrl } from '../../http/shared.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  mapMembers,
-  omit,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Note } from '../model/index.ts'
 import { canonicalKey, endpointFields, interfaceTransports, type Provenance } from '../read/index.ts'
