@@ -47,7 +47,10 @@ export const CallProfile = v.object({
   /** The audiences and scopes that their access tokens need; only with `openIdConnectUrls`. */
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   callers: Manifest.entries.callers.wrapped,
-  /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
+  /**
+   * The MCP server whose tools answer the agent's calls; no call is forwarded. `defaultTool` is for a message that names
+   * none, and `resources` are those that callers cannot open themselves.
+   */
   mcp: v.exactOptional(
     v.object({
       ...{ url: httpUrl, session: Source.entries.session, defaultTool: v.exactOptional(text) },
@@ -59,6 +62,9 @@ export const CallProfile = v.object({
   cardMissing: v.exactOptional(v.literal(true)),
 })
 export type CallProfile = v.InferOutput<typeof CallProfile>
+
+/** The MCP server whose tools answer the calls of an agent. */
+export type McpAgentProfile = NonNullable<CallProfile['mcp']>
 
 /** Builds the profile of an agent. The card has the agent's own URLs, and `issuers` are the trusted ones. */
 export const buildCallProfile = (

@@ -1,18 +1,20 @@
 import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
-import { absentMeansFalse, getWrappers, hasField, pickV0Interface, readCard, schemeWrappers } from '../read/index.ts'
+import {
+  absentMeansFalse,
+  getWrappers,
+  hasField,
+  listNames,
+  pickV0Interface,
+  readCard,
+  schemeWrappers,
+} from '../read/index.ts'
 import { checkFields, type Dialect, omitIncompleteProvider, sharedV0Fields, type Written, writeV0 } from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
-const markerFields = new Set([
-  'defaultInputModes',
-  'defaultOutputModes',
-  'preferredTransport',
-  'additionalInterfaces',
-  'supportsAuthenticatedExtendedCard',
-  'authentication',
-  'interfaces',
-  'signatures',
-])
+const markerFields = new Set(
+  listNames(`defaultInputModes defaultOutputModes preferredTransport additionalInterfaces
+    supportsAuthenticatedExtendedCard authentication interfaces signatures`),
+)
 
 /** Capabilities of A2A that GopherHole does not have. */
 const markerCapabilities = new Set(['stateTransitionHistory', 'extensions'])

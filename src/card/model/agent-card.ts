@@ -54,13 +54,15 @@ const ApiKey = v.pipe(
     ['name'],
   ),
 )
-const HttpAuth = looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) })
-const OAuth2 = looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows })
 
 const schemeEntries = {
   apiKeySecurityScheme: v.optional(ApiKey),
-  httpAuthSecurityScheme: v.optional(HttpAuth),
-  oauth2SecurityScheme: v.optional(OAuth2),
+  httpAuthSecurityScheme: v.optional(
+    looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
+  ),
+  oauth2SecurityScheme: v.optional(
+    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows }),
+  ),
   openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
   mtlsSecurityScheme: v.optional(looseObject({ description })),
 }
@@ -90,9 +92,6 @@ export const AgentInterface = v.lazy(value =>
   isJsonObject(value) && value.protocolBinding === 'GRPC' ? interfaceAt(grpcAddress) : interfaceAt(httpUrl),
 )
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
-
-/** The organization that runs an agent. The linter reports a URL that people cannot follow. */
-const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })
 
 /** A protocol extension that an agent supports. */
 const AgentExtension = looseObject({
@@ -132,11 +131,7 @@ export const AgentSkill = looseObject({
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature of a card: a detached JWS (A2A 1.0 §8.4). */
-const AgentCardSignature = looseObject({
-  protected: singleLine,
-  signature: singleLine,
-  header: v.optional(looseObject({})),
-})
+const Signature = looseObject({ protected: singleLine, signature: singleLine, header: v.optional(looseObject({})) })
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
 export const AgentCard = looseObject(
@@ -145,7 +140,8 @@ export const AgentCard = looseObject(
     description: nonBlank,
     version: singleLine,
     supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface')),
-    provider: v.optional(AgentProvider),
+    // The linter reports a URL of the provider that people cannot follow.
+    provider: v.optional(looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })),
     documentationUrl: v.optional(link),
     iconUrl: v.optional(link),
     capabilities: AgentCapabilities,
@@ -154,7 +150,7 @@ export const AgentCard = looseObject(
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),
-    signatures: v.optional(v.array(AgentCardSignature)),
+    signatures: v.optional(v.array(Signature)),
   },
   'must be a JSON object',
 )
