@@ -11,10 +11,7 @@ const level = Manifest.entries.compatibility.wrapped
 const modes = v.object({ input: texts, output: texts })
 const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptional(texts) })
 
-/**
- * Everything that this host needs to know of an agent to check and forward a call. Compiled at registration, and never
- * published.
- */
+/** What this host needs to know of an agent to check and forward a call. Compiled at registration, never published. */
 export const CallProfile = v.object({
   ...{ visibility: Manifest.entries.visibility.wrapped, route: Manifest.entries.route.wrapped },
   gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
@@ -48,8 +45,8 @@ export const CallProfile = v.object({
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   callers: Manifest.entries.callers.wrapped,
   /**
-   * The MCP server whose tools answer the agent's calls; no call is forwarded. `defaultTool` is for a message that names
-   * none, and `resources` are those that callers cannot open themselves.
+   * The MCP server whose tools answer the agent's calls; no call is forwarded. A message that names no tool gets
+   * `defaultTool`, and `resources` are those that callers cannot open themselves.
    */
   mcp: v.exactOptional(
     v.object({

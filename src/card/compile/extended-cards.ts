@@ -49,14 +49,8 @@ export const compileExtendedCards = (
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
 
-/** The authored card of one tier: the public card with `extended`, and then the tier's own overlay, merged over it. */
-type TierDocument = { tier: string } & OverlayResult
-
-/** Applies the overlays of a manifest, the lowest tier first. */
-const buildTierDocuments = (
-  manifest: Manifest,
-  publicCard: CanonicalCard,
-): TierDocument[] | { errors: CardError[] } => {
+/** Returns the authored card of each tier, the lowest first: the public card, `extended` and the tier's own overlay. */
+const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const toolsOnly = manifest.upstream.mcp !== undefined
   const overlays = listTiers(manifest).map(([tier, overlay]) => [tier, overlay && { ...overlay, toolsOnly }] as const)
   const errors = overlays.flatMap(([, overlay]) => (overlay ? overlayErrors(overlay) : []))

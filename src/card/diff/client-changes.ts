@@ -95,10 +95,8 @@ const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifes
     changeIf(isChanged, 'credentials-required', pointer, `access tokens ${clause}`)
   const accepted = (pointer: Pointer, clause: string, isChanged = true) =>
     changeIf(isChanged, 'credentials-accepted', pointer, `access tokens ${clause}`)
-  const [isNeeded, wasNeeded] = [
-    scope !== undefined && scope !== oldScope,
-    scope === undefined && oldScope !== undefined,
-  ]
+  const isNeeded = scope !== undefined && scope !== oldScope
+  const wasNeeded = scope === undefined && oldScope !== undefined
   const without = (names: string[], others: string[]) => names.filter(name => !others.includes(name))
   return [
     ...without(oldAudiences, audiences).flatMap(name =>

@@ -85,10 +85,8 @@ export const compareValues = (
   ]
 }
 
-type Members = ReadonlyMap<Json | undefined, readonly [name: string, value: Json]>
-
-const indexMembers = (value: JsonObject | Json[], byId: boolean): Members =>
-  new Map(jsonEntries(value).map(([name, item]) => [byId ? idOf(item) : name, [name, item]]))
+const indexMembers = (value: JsonObject | Json[], byId: boolean) =>
+  new Map(jsonEntries(value).map(entry => [byId ? idOf(entry[1]) : entry[0], entry] as const))
 
 const idOf = (skill: Json): Json | undefined => (isJsonObject(skill) ? skill.id : undefined)
 

@@ -91,9 +91,7 @@ const listFields = (object: JsonObject, names: readonly string[]): TransportFiel
   )
 }
 
-/**
- * Returns whether a `protocol` names a transport: SuperX's has the words "a2a" and "mcp", and others add the version.
- */
+/** Returns whether a `protocol` names a transport: SuperX's has the words "a2a" and "mcp"; others add the version. */
 const isTransportWord = (value: Json): boolean => typeof value === 'string' && !/^\s*(?:a2a|mcp)(?![a-z])/i.test(value)
 
 /** Returns whether two words stand for different transports. */

@@ -46,10 +46,7 @@ const listResources = (resources: readonly Json[]): string[] =>
     return typeof uri === 'string' && !/^https?:/i.test(uri) ? [uri] : []
   })
 
-/**
- * Removes the output modes that this host has assumed. MCP does not declare what a tool returns, so only modes that the
- * owner declares are enforced.
- */
+/** Removes assumed output modes. MCP does not declare any, so only those that the owner declares are enforced. */
 const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
   const modes = collectModes(card)
   const isDeclared = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
