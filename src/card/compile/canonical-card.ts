@@ -131,16 +131,8 @@ const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject 
   return { ...card, securitySchemes: { bearer } }
 }
 
-/**
- * Declares in the card of a gateway what its callers need, unless the author declares credentials that this host
- * checks. Other requirements of the author stay as alternatives.
- */
-const withCallerScheme = (
-  manifest: Manifest,
-  card: JsonObject,
-  dialect: DialectName,
-  provenance: Provenance,
-): JsonObject => {
+/** Declares what callers of a gateway need, beside the author's alternatives, unless a declared scheme is checked. */
+const withCallerScheme = (manifest: Manifest, card: JsonObject, dialect: DialectName, provenance: Provenance) => {
   const policy = callerPolicy(manifest)
   if (policy === 'anyone' || manifest.route !== 'gateway') return card
   const read = validate(SecurityFields, dialects[dialect].read(card, new Provenance()))

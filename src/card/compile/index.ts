@@ -177,12 +177,7 @@ const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer 
  * route without a target, a `jwt` without an issuer, callers that nobody would check. Pointers are into the registered
  * document, or into the fetched card.
  */
-const checkConsistency = (
-  merged: MergedCard,
-  card: AgentCard,
-  provenance: Provenance,
-  agentUrl: string,
-): CardError[] => {
+const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
   const { manifest, fetched, isOwnerAuthored, errorPointer } = merged
   const { route, upstream } = manifest
   const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))

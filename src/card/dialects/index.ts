@@ -31,13 +31,11 @@ type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonOb
 
 /** Writes every representation of a complete canonical card. `dropped` is what each dialect has no place for. */
 export const writeRepresentations = (card: AgentCard, authored: AuthoredCard, route: Manifest['route']) => {
-  const isV1Only = speaksV1Only(card, authored, route)
+  const hybrid = speaksV1Only(card, authored, route) ? writeV1Hybrid(card) : writeHybrid(card, 'agent-card.json')
   const documents = {
-    'agent-card.json': isV1Only ? writeV1Hybrid(card) : writeHybrid(card, 'agent-card.json'),
-    'agent.json': writeHybrid(card, 'agent.json'),
+    'agent-card.json': toServedHybrid(hybrid, card, authored),
+    'agent.json': toServedHybrid(writeHybrid(card, 'agent.json'), card, authored),
   } as Record<RepresentationName, JsonObject>
-  for (const name of ['agent-card.json', 'agent.json'] as const)
-    documents[name] = toServedHybrid(documents[name], card, authored)
   const dropped = {} as Record<DialectName, Pointer[]>
   for (const name of dialectNames) {
     const { writeAuthored, write } = dialects[name]

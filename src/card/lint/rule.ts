@@ -50,10 +50,7 @@ export const getAuthored = (context: LintContext, canonical: Pointer): Authored 
 }
 
 /** Returns the objects in the list that the author wrote for a canonical field. */
-export const getAuthoredItems = (
-  context: LintContext,
-  canonical: Pointer,
-): { item: JsonObject; pointer: Pointer }[] => {
+export const getAuthoredItems = (context: LintContext, canonical: Pointer) => {
   const { pointer, value } = getAuthored(context, canonical)
   return (Array.isArray(value) ? value : []).flatMap((item, index) =>
     isJsonObject(item) ? [{ item, pointer: pointer + formatPointer(index) }] : [],

@@ -90,10 +90,8 @@ const problem = 'looks like a key, token or password: remove it and revoke it, o
  * `allowSecrets`: such a manifest is not registered. Pointers are into the document, as those of errors, and no message
  * repeats a value.
  */
-export const findDisallowedSecrets = ({
-  manifest,
-  errorPointer,
-}: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+export const findDisallowedSecrets = (parsed: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+  const { manifest, errorPointer } = parsed
   const { card, upstream } = manifest
   const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined
   return [
@@ -125,10 +123,9 @@ const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Point
 /** Finds the same in one card, with pointers into the card as authored. */
 const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[] => {
   const isUrlAdded = presentEndpointFields(manifest.card).length === 0
+  const written = findSecrets(authored).filter(pointer => !(isUrlAdded && pointer === '/url'))
   return [
-    ...findSecrets(authored).filter(
-      pointer => !(isUrlAdded && pointer === '/url') && !isAllowed(manifest, errorPointer(pointer)),
-    ),
+    ...written.filter(pointer => !isAllowed(manifest, errorPointer(pointer))),
     ...findInAddress(manifest).flatMap(pointer => (isAllowed(manifest, pointer) ? [] : ['/url'])),
   ]
 }

@@ -54,15 +54,13 @@ const ApiKey = v.pipe(
     ['name'],
   ),
 )
+const HttpAuth = looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) })
+const OAuth2 = looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows })
 
 const schemeEntries = {
   apiKeySecurityScheme: v.optional(ApiKey),
-  httpAuthSecurityScheme: v.optional(
-    looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) }),
-  ),
-  oauth2SecurityScheme: v.optional(
-    looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows }),
-  ),
+  httpAuthSecurityScheme: v.optional(HttpAuth),
+  oauth2SecurityScheme: v.optional(OAuth2),
   openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
   mtlsSecurityScheme: v.optional(looseObject({ description })),
 }

@@ -42,11 +42,7 @@ export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel):
 }
 
 /** Returns the target to which a call is translated: one with the same version before one with the same binding. */
-export const findBridgedTarget = (
-  call: Protocol,
-  targets: readonly CallTarget[],
-  bridge: BridgeLevel,
-): CallTarget | undefined => {
+export const findBridgedTarget = (call: Protocol, targets: readonly CallTarget[], bridge: BridgeLevel) => {
   const reachable = targets.filter(target => canTranslate(call, target, bridge))
   return (
     reachable.find(({ version }) => version === call.version) ??

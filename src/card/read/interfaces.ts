@@ -106,10 +106,7 @@ export const parseCardVersion = (version: string): string => {
 }
 
 /** Returns the top-level `protocolVersion` for an interface: as the author wrote it, where it is the interface's. */
-export const topLevelVersion = (
-  { protocolVersion: written }: JsonObject,
-  { protocolVersion }: AgentInterface,
-): string =>
+export const topLevelVersion = ({ protocolVersion: written }: JsonObject, { protocolVersion }: AgentInterface) =>
   typeof written === 'string' && majorMinor(written) === protocolVersion ? written : toPatchVersion(protocolVersion)
 
 /** Returns the index of the interface for readers of v0.x: the first that speaks 0.x, else the preferred one. */

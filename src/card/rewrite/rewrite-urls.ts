@@ -37,15 +37,11 @@ export const createRewriter = (
   }
 }
 
-/** Returns this host's URL for a URL of the agent; undefined for any other URL. */
-type UrlRewriter = (url: string) => string | undefined
-
-/** Creates a rewriter of an agent's endpoints, with all paths below them, and of the URLs of its card. */
-const createUrlRewriter = (
-  endpoints: readonly string[],
-  cardUrl: string | undefined,
-  agentUrl: string,
-): UrlRewriter => {
+/**
+ * Creates a function that returns this host's URL for an endpoint of an agent, a path below one, or a URL of its card;
+ * undefined for any other URL.
+ */
+const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undefined, agentUrl: string) => {
   const targets = endpoints.map(endpoint => {
     const target = normalizeUrl(new URL(endpoint))
     // Every path is below a root, but this host serves calls only.
@@ -54,7 +50,7 @@ const createUrlRewriter = (
   // The longest endpoint at or above a URL is the one that it belongs to.
   targets.sort((left, right) => right.address.length - left.address.length)
   const cards = new Set([...(cardUrl === undefined ? [] : cardUrls(cardUrl)), ...targets.flatMap(wellKnownCards)])
-  return text => {
+  return (text: string): string | undefined => {
     const parsed = parseUrl(text)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
     const { address, search, hash } = normalizeUrl(parsed)
@@ -76,7 +72,7 @@ const notRewritten = /^(?:securitySchemes|provider|signatures|(?:termsOfService|
 const identifiers = new Set(['id', 'uri'])
 
 /** Rewrites every URL in a document, also within longer texts. */
-const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject => {
+const rewriteUrls = (document: JsonObject, rewriteUrl: ReturnType<typeof createUrlRewriter>): JsonObject => {
   const rewrite = (value: Json, parent = ''): Json => {
     if (typeof value === 'string') return rewriteUrl(value) ?? value.replace(urlInText, url => rewriteUrl(url) ?? url)
     if (Array.isArray(value)) return value.map(item => rewrite(item, parent))
