@@ -100,7 +100,6 @@ const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   return atTop && formatPointer(atTop)
 }
 
-/** Returns whether a field is v0.3's flag of the extended card. */
 const isExtendedCardField = (key: string): boolean => canonicalKey(key, 'card') === 'supportsAuthenticatedExtendedCard'
 
 /** Sets capabilities of an authored card, in the form in which the card declares its capabilities. */

@@ -16,10 +16,7 @@ export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<Re
 /** The part of a report that overlays can add to. */
 type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
 
-/**
- * Compiles the extended card of each tier, the lowest first, as the public card is compiled. Returns the findings that
- * `publicFindings` does not have, with pointers into the manifest's overlays.
- */
+/** Compiles the card of each tier, the lowest first. Returns the findings that are new, with pointers into overlays. */
 export const compileExtendedCards = (
   merged: MergedCard,
   publicCard: CanonicalCard,

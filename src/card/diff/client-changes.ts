@@ -171,8 +171,7 @@ export const findVersionFinding = (
   return { use, message: `must be ${use} or higher, ${reason}` }
 }
 
-/** Major, minor and patch number. */
-type Numbers = readonly [number, number, number]
+type Numbers = readonly [major: number, minor: number, patch: number]
 
 /** Semantic Versioning; numbers that are left out count as zero. */
 const versionPattern = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[^+]{1,200})?(?:\+.{0,200})?$/

@@ -101,7 +101,6 @@ type Requirement = Requirements[number]
  */
 const MAX_COMPARISONS = 500_000
 
-/** The comparisons that are left. */
 type Budget = { comparisons: number }
 
 /** Returns the budget for one pair of cards. */

@@ -59,17 +59,12 @@ const isSecretMember = (name: string, value: string): boolean =>
 
 /** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
 const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
-  [
-    ...collectStrings(document)
-      .filter(mayBeSecret)
-      .map(({ value, name, pointer }) => ({
-        pointer,
-        parts: isSecretMember(name, value) ? [value] : secretsInText(value),
-      })),
-    ...collectNames(document)
-      .filter(mayBeSecret)
-      .map(({ value, pointer }) => ({ pointer, parts: secretsInText(value) })),
-  ].filter(({ parts }) => parts.length > 0)
+  [...collectStrings(document), ...collectNames(document).map(found => ({ ...found, name: '' }))]
+    .filter(mayBeSecret)
+    .map(({ value, name, pointer }) => {
+      return { pointer, parts: isSecretMember(name, value) ? [value] : secretsInText(value) }
+    })
+    .filter(({ parts }) => parts.length > 0)
 
 /** Recognizes what may look real, which has a digit: most texts of a card have none. */
 const mayBeSecret = ({ value }: { value: string }): boolean => /\d/.test(value) || value.includes('PRIVATE KEY')

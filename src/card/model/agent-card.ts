@@ -11,7 +11,6 @@ export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one li
 /** A list of single-line strings. */
 export const stringList = v.array(singleLine, 'must be a list of strings')
 
-/** The address of a gRPC interface. */
 const grpcAddress = v.pipe(
   v.string('must be an address, as a string'),
   v.check(
@@ -91,7 +90,6 @@ export const AgentInterface = v.lazy(value =>
 )
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-/** A protocol extension that an agent supports. */
 const AgentExtension = looseObject({
   uri: singleLine,
   description,

@@ -1,5 +1,4 @@
-import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries } from '../../json/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,

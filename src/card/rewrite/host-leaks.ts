@@ -40,7 +40,6 @@ export const collectAgentAddresses = (
   return { hidden: [...new Set([...configured, ...listed])], interfaces: [] }
 }
 
-/** Returns every endpoint URL in a card of any generation. */
 const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])

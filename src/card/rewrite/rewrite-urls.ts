@@ -121,10 +121,7 @@ const wellKnownCards = ({ address, path }: NormalizedUrl): string[] => {
 /** A reference that is clearly relative: a name alone may be a host without a scheme, or a placeholder. */
 const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u
 
-/**
- * Resolves the relative URLs of a card's interfaces against the address from which the card was fetched, as links of a
- * document are (RFC 3986 §5.1.3). Returns a note on each.
- */
+/** Resolves relative URLs of interfaces against the address of the fetched card (RFC 3986 §5.1.3). Notes each. */
 export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Note[] } => {
   const notes: Note[] = []
   const resolve = (value: Json | undefined, pointer: Pointer): Json | undefined => {

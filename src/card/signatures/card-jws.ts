@@ -7,7 +7,6 @@ import { attempt, createPayloadWriter, type PayloadRule, payloads, writePayload 
 import type { ServedCards } from './served-cards.ts'
 import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
 
-/** The meaning of each kind of trust, as a sentence. */
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
   origin:
