@@ -5,7 +5,6 @@ import { dialectNames } from '../model/index.ts'
 import {
   canonicalKey,
   endpointFields,
-  pickV0Interface,
   presentEndpointFields,
   speaksV1,
   superxProtocol,
@@ -93,15 +92,11 @@ const writeV1Hybrid = (card: AgentCard): JsonObject => {
  * top-level `protocolVersion`: `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
  */
 export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
-  const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+  const { document } = writeV0(card)
   const { skills, securitySchemes, ...rest } = document
   return {
     ...rest,
-    ...(isJsonObject(securitySchemes) && {
-      securitySchemes: mapMembers(securitySchemes, scheme =>
-        isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
-      ),
-    }),
+    ...(isJsonObject(securitySchemes) && { securitySchemes: mapMembers(securitySchemes, writeV0SchemeWithWrapper) }),
     ...(name === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
     supportedInterfaces: card.supportedInterfaces,
     capabilities: card.capabilities,

@@ -17,14 +17,7 @@ export type LintContext = {
 }
 
 /** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */
-export type Rule = {
-  id: string
-  severity: Severity
-  /** The message for a place that breaks the rule. */
-  summary: string
-  /** Returns the places in the authored card that break the rule, and what to do about each. */
-  check: (context: LintContext) => Note[]
-}
+export type Rule = ReturnType<typeof rule>
 
 /** Creates a rule from a function that finds places in the authored card, whose message is by default the summary. */
 export const rule = (
@@ -32,11 +25,12 @@ export const rule = (
   severity: Severity,
   summary: string,
   find: (context: LintContext) => readonly (Pointer | Note)[],
-): Rule => ({
+) => ({
   id,
   severity,
   summary,
-  check: context =>
+  /** Returns the places in the authored card that break the rule, and what to do about each. */
+  check: (context: LintContext): Note[] =>
     find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
 })
 
