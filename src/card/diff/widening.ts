@@ -251,10 +251,7 @@ const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison> = 
   identity: mustNotChange('hosts'),
 }
 
-/**
- * Finds a use of the secret or service binding that a later profile of an agent adds: another address, binding or
- * version, other operations, or other callers. `upstream` must be the same.
- */
+/** Finds a use of the secret or service binding that a later profile adds. `upstream` must be the same in both. */
 export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined => {
   const names = Object.keys(comparisons) as (keyof typeof comparisons)[]
   return names.flatMap(field => comparisons[field](before, after, field) ?? [])[0]

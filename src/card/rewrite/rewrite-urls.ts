@@ -37,10 +37,7 @@ export const createRewriter = (
   }
 }
 
-/**
- * Creates a function that returns this host's URL for an endpoint of an agent, a path below one, or a URL of its card;
- * undefined for any other URL.
- */
+/** Creates a function that returns this host's URL for an endpoint, a path below one or a card; else undefined. */
 const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undefined, agentUrl: string) => {
   const targets = endpoints.map(endpoint => {
     const target = normalizeUrl(new URL(endpoint))
