@@ -2,16 +2,8 @@ import * as v from 'valibot'
 import { isFieldName } from '../http/shared.ts'
 import { collectStrings, type JsonObject } from '../json/index.ts'
 import { callerPolicy, Manifest, Source, taskPolicy, tierRule } from './manifest/index.ts'
-import {
-  type AgentCard,
-  callBindings,
-  collectModes,
-  httpUrl,
-  jsonObject,
-  record,
-  resolveTargets,
-  wireVersions,
-} from './model/index.ts'
+import type { AgentCard } from './model/index.ts'
+import { callBindings, collectModes, httpUrl, jsonObject, record, resolveTargets, wireVersions } from './model/index.ts'
 
 const text = v.string()
 const texts = v.array(text)
@@ -19,10 +11,7 @@ const level = Manifest.entries.compatibility.wrapped
 const modes = v.object({ input: texts, output: texts })
 const someModes = v.object({ input: v.exactOptional(texts), output: v.exactOptional(texts) })
 
-/**
- * Everything that this host needs to know of an agent to check and forward a call. Compiled at registration, and never
- * published.
- */
+/** What this host needs to know of an agent to check and forward a call. Compiled at registration, never published. */
 export const CallProfile = v.object({
   ...{ visibility: Manifest.entries.visibility.wrapped, route: Manifest.entries.route.wrapped },
   gate: v.object({ capabilities: level, modes: level, extensions: level, version: level, responses: level }),
@@ -55,7 +44,10 @@ export const CallProfile = v.object({
   /** The audiences and scopes that their access tokens need; only with `openIdConnectUrls`. */
   jwt: v.exactOptional(v.object({ audience: texts, scope: v.exactOptional(text), tiers: record(tierRule) })),
   callers: Manifest.entries.callers.wrapped,
-  /** The MCP server whose tools answer the agent's calls; no call is forwarded. */
+  /**
+   * The MCP server whose tools answer the agent's calls; no call is forwarded. A message that names no tool gets
+   * `defaultTool`, and `resources` are those that callers cannot open themselves.
+   */
   mcp: v.exactOptional(
     v.object({
       ...{ url: httpUrl, session: Source.entries.session, defaultTool: v.exactOptional(text) },
@@ -67,6 +59,9 @@ export const CallProfile = v.object({
   cardMissing: v.exactOptional(v.literal(true)),
 })
 export type CallProfile = v.InferOutput<typeof CallProfile>
+
+/** The MCP server whose tools answer the calls of an agent. */
+export type McpAgentProfile = NonNullable<CallProfile['mcp']>
 
 /** Builds the profile of an agent. The card has the agent's own URLs, and `issuers` are the trusted ones. */
 export const buildCallProfile = (

@@ -1,1 +1,1 @@
-export { CallProfile, missingCardProfile } from './call-profile.ts'
+export { CallProfile, type McpAgentProfile, missingCardProfile } from './call-profile.ts'

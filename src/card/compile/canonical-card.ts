@@ -2,18 +2,8 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CallerPolicy,
-  type CapabilityDefaults,
-  type CardError,
-  type DialectName,
-  jsonObject,
-  looseObject,
-  record,
-  SecurityRequirements,
-  validate,
-} from '../model/index.ts'
+import type { AgentCard, CallerPolicy, CapabilityDefaults, CardError, DialectName } from '../model/index.ts'
+import { jsonObject, looseObject, record, SecurityRequirements, validate } from '../model/index.ts'
 import {
   allowsAnonymous,
   canonicalFlag,
@@ -110,7 +100,6 @@ const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   return atTop && formatPointer(atTop)
 }
 
-/** Returns whether a field is v0.3's flag of the extended card. */
 const isExtendedCardField = (key: string): boolean => canonicalKey(key, 'card') === 'supportsAuthenticatedExtendedCard'
 
 /** Sets capabilities of an authored card, in the form in which the card declares its capabilities. */
@@ -141,16 +130,8 @@ const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject 
   return { ...card, securitySchemes: { bearer } }
 }
 
-/**
- * Declares in the card of a gateway what its callers need, unless the author declares credentials that this host
- * checks. Other requirements of the author stay as alternatives.
- */
-const withCallerScheme = (
-  manifest: Manifest,
-  card: JsonObject,
-  dialect: DialectName,
-  provenance: Provenance,
-): JsonObject => {
+/** Declares what callers of a gateway need, beside the author's alternatives, unless a declared scheme is checked. */
+const withCallerScheme = (manifest: Manifest, card: JsonObject, dialect: DialectName, provenance: Provenance) => {
   const policy = callerPolicy(manifest)
   if (policy === 'anyone' || manifest.route !== 'gateway') return card
   const read = validate(SecurityFields, dialects[dialect].read(card, new Provenance()))

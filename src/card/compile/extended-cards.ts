@@ -3,15 +3,8 @@ import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
 import { createRedaction, lint } from '../lint/index.ts'
 import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CardError,
-  dedupeByPointer,
-  type Note,
-  type Report,
-  type RepresentationName,
-  truncateNotes,
-} from '../model/index.ts'
+import type { AgentCard, CardError, Note, Report, RepresentationName } from '../model/index.ts'
+import { dedupeByPointer, truncateNotes } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
@@ -23,10 +16,7 @@ export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<Re
 /** The part of a report that overlays can add to. */
 type Findings = Pick<Report, 'filled' | 'converted' | 'issues'>
 
-/**
- * Compiles the extended card of each tier, the lowest first, as the public card is compiled. Returns the findings that
- * `publicFindings` does not have, with pointers into the manifest's overlays.
- */
+/** Compiles the card of each tier, the lowest first. Returns the findings that are new, with pointers into overlays. */
 export const compileExtendedCards = (
   merged: MergedCard,
   publicCard: CanonicalCard,
@@ -56,14 +46,8 @@ export const compileExtendedCards = (
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
 
-/** The authored card of one tier: the public card with `extended`, and then the tier's own overlay, merged over it. */
-type TierDocument = { tier: string } & OverlayResult
-
-/** Applies the overlays of a manifest, the lowest tier first. */
-const buildTierDocuments = (
-  manifest: Manifest,
-  publicCard: CanonicalCard,
-): TierDocument[] | { errors: CardError[] } => {
+/** Returns the authored card of each tier, the lowest first: the public card, `extended` and the tier's own overlay. */
+const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const toolsOnly = manifest.upstream.mcp !== undefined
   const overlays = listTiers(manifest).map(([tier, overlay]) => [tier, overlay && { ...overlay, toolsOnly }] as const)
   const errors = overlays.flatMap(([, overlay]) => (overlay ? overlayErrors(overlay) : []))

@@ -1,27 +1,10 @@
 import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
-import {
-  callerPolicy,
-  findLocalHost,
-  type KnownOrigins,
-  type Manifest,
-  readManifest,
-  resolveOrigin,
-  taskPolicy,
-} from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CallerPolicy,
-  type CardError,
-  type Note,
-  type Report,
-  type RepresentationName,
-  signedNames,
-  toTarget,
-  truncateNotes,
-  truncatePointers,
-} from '../model/index.ts'
+import type { KnownOrigins, Manifest } from '../manifest/index.ts'
+import { callerPolicy, findLocalHost, readManifest, resolveOrigin, taskPolicy } from '../manifest/index.ts'
+import type { AgentCard, CallerPolicy, CardError, Note, Report, RepresentationName } from '../model/index.ts'
+import { signedNames, toTarget, truncateNotes, truncatePointers } from '../model/index.ts'
 import { allowsAnonymous, checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
@@ -194,12 +177,7 @@ const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer 
  * route without a target, a `jwt` without an issuer, callers that nobody would check. Pointers are into the registered
  * document, or into the fetched card.
  */
-const checkConsistency = (
-  merged: MergedCard,
-  card: AgentCard,
-  provenance: Provenance,
-  agentUrl: string,
-): CardError[] => {
+const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
   const { manifest, fetched, isOwnerAuthored, errorPointer } = merged
   const { route, upstream } = manifest
   const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))

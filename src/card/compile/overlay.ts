@@ -1,14 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  mergePatch,
-  omit,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
 import { type Manifest, type Overlay, type ParsedManifest, resolveSource, type Source } from '../manifest/index.ts'
 import type { CardError, Note } from '../model/index.ts'
 import {
@@ -194,14 +185,11 @@ const duplicateFields = ({ pointer, patch }: Overlay): CardError[] =>
     return isSame ? [] : [{ pointer: pointer + formatPointer(name), message }]
   })
 
-/** Skills, by index of each the index of the patch that set it, and the indexes of patches that match no tool. */
-type MergedSkills = { skills: Json[]; sources: ReadonlyMap<number, number>; ignored: number[] }
-
 /**
  * Merges skills by id: patches existing ones, and adds the others. Tools of an MCP server match by tool name or skill
- * id, and none can be added.
+ * id, and none can be added. `sources` has the index of the patch of each skill, `ignored` those that match no tool.
  */
-const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false): MergedSkills => {
+const mergeSkills = (base: readonly Json[], patches: readonly Json[], toolsOnly = false) => {
   const skills = [...base]
   const sources = new Map<number, number>()
   const ignored: number[] = []

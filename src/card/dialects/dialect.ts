@@ -56,14 +56,14 @@ export const defineV0Dialect = (aliases: DialectAliases, fields: v.ObjectEntries
       return readCard(card, '0.3', provenance)
     },
     write: card => {
-      const { document, dropped } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+      const { document, dropped } = writeV0(card)
       return { document: applyAliases(document, aliases), dropped }
     },
     writeAuthored: authored => authored,
   }) satisfies Partial<Dialect>
 
 /** Writes a card with the fields of v0.3 and unknown ones. `primary` is the index of the interface at the top level. */
-export const writeV0 = (card: AgentCard, primary: number): Written => {
+export const writeV0 = (card: AgentCard, primary = pickV0Interface(card.supportedInterfaces)): Written => {
   const { name, description, capabilities, securitySchemes, securityRequirements, skills, ...rest } = card
   const dropped: Pointer[] = []
   const interfaces = writeV0Interfaces(card, primary, dropped)
@@ -75,9 +75,7 @@ export const writeV0 = (card: AgentCard, primary: number): Written => {
       ...omit(rest, 'supportedInterfaces', 'protocolVersion'),
       capabilities: omit(capabilities, 'extendedAgentCard'),
       supportsAuthenticatedExtendedCard: capabilities.extendedAgentCard ?? false,
-      ...(securitySchemes && {
-        securitySchemes: mapMembers(securitySchemes, scheme => (isJsonObject(scheme) ? writeV0Scheme(scheme) : scheme)),
-      }),
+      ...(securitySchemes && { securitySchemes: mapMembers(securitySchemes, scheme => writeV0Scheme(scheme)) }),
       ...writeRequirements(securityRequirements, ''),
       skills: skills.map(({ securityRequirements, ...skill }, index) => ({
         ...skill,

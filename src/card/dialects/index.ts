@@ -1,16 +1,10 @@
 import { isJsonObject, type JsonObject, jsonEquals, mapMembers, omit, type Pointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type DialectName,
-  dialectNames,
-  type HybridName,
-  type RepresentationName,
-} from '../model/index.ts'
+import type { AgentCard, DialectName, HybridName, RepresentationName } from '../model/index.ts'
+import { dialectNames } from '../model/index.ts'
 import {
   canonicalKey,
   endpointFields,
-  pickV0Interface,
   presentEndpointFields,
   speaksV1,
   superxProtocol,
@@ -36,13 +30,11 @@ type AuthoredCard = { dialect: DialectName; document: JsonObject; signed: JsonOb
 
 /** Writes every representation of a complete canonical card. `dropped` is what each dialect has no place for. */
 export const writeRepresentations = (card: AgentCard, authored: AuthoredCard, route: Manifest['route']) => {
-  const isV1Only = speaksV1Only(card, authored, route)
+  const hybrid = speaksV1Only(card, authored, route) ? writeV1Hybrid(card) : writeHybrid(card, 'agent-card.json')
   const documents = {
-    'agent-card.json': isV1Only ? writeV1Hybrid(card) : writeHybrid(card, 'agent-card.json'),
-    'agent.json': writeHybrid(card, 'agent.json'),
+    'agent-card.json': toServedHybrid(hybrid, card, authored),
+    'agent.json': toServedHybrid(writeHybrid(card, 'agent.json'), card, authored),
   } as Record<RepresentationName, JsonObject>
-  for (const name of ['agent-card.json', 'agent.json'] as const)
-    documents[name] = toServedHybrid(documents[name], card, authored)
   const dropped = {} as Record<DialectName, Pointer[]>
   for (const name of dialectNames) {
     const { writeAuthored, write } = dialects[name]
@@ -100,15 +92,11 @@ const writeV1Hybrid = (card: AgentCard): JsonObject => {
  * top-level `protocolVersion`: `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
  */
 export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
-  const { document } = writeV0(card, pickV0Interface(card.supportedInterfaces))
+  const { document } = writeV0(card)
   const { skills, securitySchemes, ...rest } = document
   return {
     ...rest,
-    ...(isJsonObject(securitySchemes) && {
-      securitySchemes: mapMembers(securitySchemes, scheme =>
-        isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
-      ),
-    }),
+    ...(isJsonObject(securitySchemes) && { securitySchemes: mapMembers(securitySchemes, writeV0SchemeWithWrapper) }),
     ...(name === 'agent.json' && { protocolVersion: gopherholeVersion(card) }),
     supportedInterfaces: card.supportedInterfaces,
     capabilities: card.capabilities,

@@ -40,10 +40,7 @@ export const shaman: Dialect = {
 }
 
 /** Returns the fields that Shaman adds to each card whose front matter omits them. */
-const generatedFields = (
-  authored: JsonObject,
-  { version, preferredTransport, capabilities }: JsonObject,
-): JsonObject => {
+const generatedFields = (authored: JsonObject, { version, preferredTransport, capabilities }: JsonObject) => {
   const known = [...ownFlags, 'streaming', 'pushNotifications']
   const flags = isJsonObject(capabilities)
     ? mapMembers(capabilities, (flag, name) => (known.includes(name) ? flag : undefined))

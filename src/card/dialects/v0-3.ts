@@ -1,18 +1,12 @@
 import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
-import { absentMeansFalse, getWrappers, hasField, pickV0Interface, readCard, schemeWrappers } from '../read/index.ts'
+import { absentMeansFalse, getWrappers, hasField, listNames, readCard, schemeWrappers } from '../read/index.ts'
 import { checkFields, type Dialect, omitIncompleteProvider, sharedV0Fields, type Written, writeV0 } from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
-const markerFields = new Set([
-  'defaultInputModes',
-  'defaultOutputModes',
-  'preferredTransport',
-  'additionalInterfaces',
-  'supportsAuthenticatedExtendedCard',
-  'authentication',
-  'interfaces',
-  'signatures',
-])
+const markerFields = new Set(
+  listNames(`defaultInputModes defaultOutputModes preferredTransport additionalInterfaces
+    supportsAuthenticatedExtendedCard authentication interfaces signatures`),
+)
 
 /** Capabilities of A2A that GopherHole does not have. */
 const markerCapabilities = new Set(['stateTransitionHistory', 'extensions'])
@@ -29,7 +23,7 @@ export const v0_3: Dialect = {
     checkFields(card, sharedV0Fields, provenance)
     return readCard(card, '0.3', provenance)
   },
-  write: card => dropIncomplete(writeV0(card, pickV0Interface(card.supportedInterfaces))),
+  write: card => dropIncomplete(writeV0(card)),
   ownFields: { card: ['authentication', 'interfaces'] },
 }
 

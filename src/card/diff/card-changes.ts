@@ -1,20 +1,10 @@
-import {
-  covers,
-  formatPointer,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  type Pointer,
-  parseMediaRange,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
 import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor } from '../model/index.ts'
 import { change, changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareSecurity } from './security-changes.ts'
 
-/**
- * Finds every change from one canonical card to another, in no order. Equal cards have none. Skills are matched by id,
- * schemes by name, extensions by URI.
- */
+/** Finds every change between canonical cards. Matches skills by id, schemes by name and extensions by URI. */
 export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[] => {
   if (jsonEquals(before as Json, after as Json)) return []
   const found: FoundChange[] = [
@@ -108,10 +98,7 @@ const modeFields = [
   { defaults: 'defaultOutputModes', own: 'outputModes', verb: 'produces' },
 ] as const
 
-/**
- * Compares the media types of two cards, and of each skill that has its own, which replace the card's. A range that
- * becomes narrower counts as removed.
- */
+/** Compares the modes of two cards and those that skills have instead. A range that becomes narrower is removed. */
 const compareModes = (
   before: AgentCard,
   after: AgentCard,
@@ -130,20 +117,15 @@ const compareModes = (
   return [
     ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
     ...pairSkills(before, after).flatMap(({ name, pointer, before: earlier, after: later }) => {
-      const [old, current] = [
-        earlier[own]?.length ? earlier[own] : undefined,
-        later[own]?.length ? later[own] : undefined,
-      ]
-      if (old === undefined && current === undefined) return []
-      return compare(old ?? before[defaults], current ?? after[defaults], name, `${pointer}/${own}`)
+      const [old = [], current = []] = [earlier[own], later[own]]
+      if (old.length + current.length === 0) return []
+      const orDefault = (modes: string[], card: AgentCard) => (modes.length > 0 ? modes : card[defaults])
+      return compare(orDefault(old, before), orDefault(current, after), name, `${pointer}/${own}`)
     }),
   ]
 }
 
-/**
- * Creates a function that finds the modes that none of the others covers, among known ones. Each pair is compared once,
- * though hundreds of skills may have the same modes.
- */
+/** Creates a function that finds the modes that no other covers. Compares each pair once: many skills may have them. */
 const createModeFinder = (modes: readonly string[], others: readonly string[]) => {
   const ranges = listRanges(others)
   const findCovering = (range: MediaRange) => ranges.filter(other => covers(other.range, range)).map(({ mode }) => mode)

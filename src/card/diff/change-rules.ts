@@ -1,5 +1,5 @@
 import { formatPointer, type Pointer } from '../../json/index.ts'
-import type { AgentCard, AgentSkill } from '../model/index.ts'
+import type { AgentCard } from '../model/index.ts'
 
 /** The classes of changes for clients, the most severe first. */
 export const changeClasses = ['breaking', 'additive', 'cosmetic'] as const
@@ -69,11 +69,8 @@ export const pairMembers = <Value>(
   return [...new Set([...old.keys(), ...current.keys()])].map(name => [name, old.get(name), current.get(name)])
 }
 
-/** A skill that two cards have, its name in messages, and its place in the later card. */
-type SkillPair = { name: string; pointer: Pointer; before: AgentSkill; after: AgentSkill }
-
-/** Returns the skills that two cards have, by id. */
-export const pairSkills = (before: AgentCard, after: AgentCard): SkillPair[] => {
+/** Returns the skills that two cards have, by id: the name in messages, and the place in the later card. */
+export const pairSkills = (before: AgentCard, after: AgentCard) => {
   const earlier = new Map(before.skills.map(skill => [skill.id, skill]))
   return after.skills.flatMap((skill, index) => {
     const previous = earlier.get(skill.id)

@@ -4,16 +4,8 @@ import { createRedaction } from '../lint/index.ts'
 import { type Manifest, taskPolicy } from '../manifest/index.ts'
 import { type AgentCard, baseTier, truncateNotes } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
-import {
-  type ChangeClass,
-  change,
-  changeClasses,
-  changeIf,
-  changeRules,
-  type FoundChange,
-  pairMembers,
-  quote,
-} from './change-rules.ts'
+import type { ChangeClass, FoundChange } from './change-rules.ts'
+import { change, changeClasses, changeIf, changeRules, pairMembers, quote } from './change-rules.ts'
 
 /**
  * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier
@@ -103,10 +95,8 @@ const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifes
     changeIf(isChanged, 'credentials-required', pointer, `access tokens ${clause}`)
   const accepted = (pointer: Pointer, clause: string, isChanged = true) =>
     changeIf(isChanged, 'credentials-accepted', pointer, `access tokens ${clause}`)
-  const [isNeeded, wasNeeded] = [
-    scope !== undefined && scope !== oldScope,
-    scope === undefined && oldScope !== undefined,
-  ]
+  const isNeeded = scope !== undefined && scope !== oldScope
+  const wasNeeded = scope === undefined && oldScope !== undefined
   const without = (names: string[], others: string[]) => names.filter(name => !others.includes(name))
   return [
     ...without(oldAudiences, audiences).flatMap(name =>
@@ -181,8 +171,7 @@ export const findVersionFinding = (
   return { use, message: `must be ${use} or higher, ${reason}` }
 }
 
-/** Major, minor and patch number. */
-type Numbers = readonly [number, number, number]
+type Numbers = readonly [major: number, minor: number, patch: number]
 
 /** Semantic Versioning; numbers that are left out count as zero. */
 const versionPattern = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[^+]{1,200})?(?:\+.{0,200})?$/

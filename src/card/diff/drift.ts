@@ -1,14 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  omit,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, parsePointer } from '../../json/index.ts'
 import { containsSecret } from '../lint/index.ts'
 import { endpointFields } from '../read/index.ts'
 
@@ -94,10 +85,8 @@ export const compareValues = (
   ]
 }
 
-type Members = ReadonlyMap<Json | undefined, readonly [name: string, value: Json]>
-
-const indexMembers = (value: JsonObject | Json[], byId: boolean): Members =>
-  new Map(jsonEntries(value).map(([name, item]) => [byId ? idOf(item) : name, [name, item]]))
+const indexMembers = (value: JsonObject | Json[], byId: boolean) =>
+  new Map(jsonEntries(value).map(entry => [byId ? idOf(entry[1]) : entry[0], entry] as const))
 
 const idOf = (skill: Json): Json | undefined => (isJsonObject(skill) ? skill.id : undefined)
 

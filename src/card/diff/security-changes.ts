@@ -1,14 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  mapMembers,
-  type Pointer,
-  parsePointer,
-  toText,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEquals, mapMembers, parsePointer, toText } from '../../json/index.ts'
 import type { AgentCard } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { changeIf, type FoundChange, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
@@ -110,7 +101,6 @@ type Requirement = Requirements[number]
  */
 const MAX_COMPARISONS = 500_000
 
-/** The comparisons that are left. */
 type Budget = { comparisons: number }
 
 /** Returns the budget for one pair of cards. */

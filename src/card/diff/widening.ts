@@ -1,15 +1,8 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/index.ts'
 import { type CallProfile, getApiKeyHeaders } from '../call-profile.ts'
-import {
-  type AgentCard,
-  type AgentInterface,
-  type CallerPolicy,
-  type CallTarget,
-  type CardError,
-  majorMinor,
-  wireVersionOf,
-} from '../model/index.ts'
+import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, CardError } from '../model/index.ts'
+import { majorMinor, wireVersionOf } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { pairMembers } from './change-rules.ts'
 import { createBudget, describeRequirement, findUncovered, type Requirements } from './security-changes.ts'
@@ -258,10 +251,7 @@ const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison> = 
   identity: mustNotChange('hosts'),
 }
 
-/**
- * Finds a use of the secret or service binding that a later profile of an agent adds: another address, binding or
- * version, other operations, or other callers. `upstream` must be the same.
- */
+/** Finds a use of the secret or service binding that a later profile adds. `upstream` must be the same in both. */
 export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined => {
   const names = Object.keys(comparisons) as (keyof typeof comparisons)[]
   return names.flatMap(field => comparisons[field](before, after, field) ?? [])[0]

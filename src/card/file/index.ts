@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { findSyntaxMistake, parseJson as parseJsonText } from '../../json/index.ts'
 import { createLocator, type Diagnostic, type ParsedFile } from './source-map.ts'
-import { locateDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
+import { findDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
 
 /** Parses the text of a file by its extension. Any other extension is read as YAML, which includes JSON. */
 export const parseFile = (file: string, text: string): ParsedFile | { problems: Diagnostic[] } => {
@@ -23,7 +23,8 @@ const parseJson = (text: string): ParseResult => {
   if ('refused' in parsed) return { problems: [findSyntaxMistake(text)] }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
-  const problems = locateDuplicateKeys(document, lines)
+  // `JSON.parse` keeps the last of them.
+  const problems = findDuplicateKeys(document, lines)
   if (problems.length > 0) return { problems }
   return { value: parsed.value, locate: createLocator(document, lines) }
 }

@@ -5,7 +5,8 @@ import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position, toPosition } from './source-map.ts'
 
 /** The result of parsing a text. */
-export type ParseResult = ParsedDocument | { problems: (Position & { message: string })[] }
+export type ParseResult = ParsedDocument | { problems: Flaw[] }
+type Flaw = Position & { message: string }
 
 /** The most nodes that all aliases of a document may repeat: a small file must not expand to a huge one. */
 const MAX_ALIAS_EXPANSIONS = 100
@@ -17,15 +18,13 @@ export const parseYaml = (text: string): ParseResult => {
   // An unknown tag is only a warning, although the value without it is another one.
   const errors = [...document.errors, ...document.warnings]
   const result = errors.length > 0 ? toFlaws(errors, { text, document, lines }) : toJson(document, lines)
-  return Array.isArray(result)
-    ? { problems: locateFlaws(result, lines) }
-    : { ...result, locate: createLocator(document, lines) }
+  return Array.isArray(result) ? { problems: result } : { ...result, locate: createLocator(document, lines) }
 }
 
-const locateFlaws = (flaws: readonly Flaw[], lines: LineCounter) =>
-  flaws.map(({ offset, message }) => ({ ...toPosition(offset, lines), message }))
-
-type Flaw = { offset: number; message: string }
+const flawAt = (offset: number, message: string, lines: LineCounter): Flaw => ({
+  ...toPosition(offset, lines),
+  message,
+})
 
 /** Hides a word that may be a password: without its syntax, nobody knows what it is. */
 const hideWord = (word: string): string => hideSecret(word, 'password')
@@ -47,20 +46,20 @@ const toFlaws = (errors: readonly YAMLError[], source: Source): Flaw[] => {
 type Source = { text: string; document: Document; lines: LineCounter }
 
 const toFlaw = ({ pos: [offset], code, message }: YAMLError, line: number, { text, document, lines }: Source): Flaw => {
-  if (code === 'RESOURCE_EXHAUSTION') return { offset, message: TOO_DEEP }
+  if (code === 'RESOURCE_EXHAUSTION') return flawAt(offset, TOO_DEEP, lines)
   if (code === 'MULTIPLE_DOCS')
-    return { offset, message: 'The file has more than one document. Write each agent in a file of its own.' }
+    return flawAt(offset, 'The file has more than one document. Write each agent in a file of its own.', lines)
   const start = /closing|and end with/i.test(message) ? findUnclosed(document, text, offset) : undefined
   if (start !== undefined) {
     const opening = text.charAt(start)
-    return { offset: start, message: `This is not YAML. The ${opening} here has no closing ${CLOSING[opening]}.` }
+    return flawAt(start, `This is not YAML. The ${opening} here has no closing ${CLOSING[opening]}.`, lines)
   }
   for (const [codes, pattern, hint] of HINTS) {
     pattern.lastIndex = lines.lineStarts[line - 1] ?? 0
     const found = codes.test(code) ? pattern.exec(text) : null
-    if (found) return { offset: found.indices?.[1]?.[0] ?? offset, message: `This is not YAML. ${hint}.` }
+    if (found) return flawAt(found.indices?.[1]?.[0] ?? offset, `This is not YAML. ${hint}.`, lines)
   }
-  return { offset, message: `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}` }
+  return flawAt(offset, `This is not YAML. ${message.replace(/[^\s"'`,]+/g, hideWord)}`, lines)
 }
 
 /** Returns the start of a quoted text, or of a list or object in brackets, that is open at the offset where it ends. */
@@ -106,25 +105,25 @@ const HINTS: readonly (readonly [codes: RegExp, line: RegExp, hint: string])[] =
 
 const toJson = (document: Document, lines: LineCounter): { value: Json } | Flaw[] => {
   try {
-    const flaws = [...findFlaws(document), ...findDuplicateKeys(document, lines)]
+    const flaws = [...findFlaws(document, lines), ...findDuplicateKeys(document, lines)]
     if (flaws.length > 0) return flaws
     preserveVersionText(document)
     // The aliases are counted already, with the position of the one that is too many.
     return { value: JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: -1 }) ?? null)) }
   } catch (error) {
     // The stack overflows in documents that are deep, but not so deep that the parser gives up.
-    if (error instanceof RangeError) return [{ offset: 0, message: TOO_DEEP }]
+    if (error instanceof RangeError) return [flawAt(0, TOO_DEEP, lines)]
     throw error
   }
 }
 
 /** Finds what is YAML but no card: cyclic or excessive aliases, merge keys without a map, and keys that are no text. */
-const findFlaws = (document: Document): Flaw[] => {
+const findFlaws = (document: Document, lines: LineCounter): Flaw[] => {
   const flaws: Flaw[] = []
   const anchors = new Map<string, Node>()
   const expansions = new Map<unknown, number>()
   let total = 0
-  const report = (node: unknown, message: string) => void flaws.push({ offset: offsetOf(node), message })
+  const report = (node: unknown, message: string) => void flaws.push(flawAt(offsetOf(node), message, lines))
   const resolve = (node: unknown): unknown => (isAlias(node) ? (anchors.get(node.source) ?? node) : node)
   visit(document, {
     // An anchor is valid from here to the next one of its name.
@@ -155,7 +154,7 @@ const findFlaws = (document: Document): Flaw[] => {
 }
 
 /** Finds keys that an object has already. All keys of JSON are text, so `1` and `"1"` are the same key. */
-const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
+export const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
   const flaws: Flaw[] = []
   visit(document, {
     Map: (_, { items }) => {
@@ -168,16 +167,12 @@ const findDuplicateKeys = (document: Document, lines: LineCounter): Flaw[] => {
         const shown = JSON.stringify(hideSecret(name))
         const first = lineOf.get(name)
         if (first === undefined) lineOf.set(name, lines.linePos(offset).line)
-        else flaws.push({ offset, message: `The object already has the key ${shown}, in line ${first}.` })
+        else flaws.push(flawAt(offset, `The object already has the key ${shown}, in line ${first}.`, lines))
       }
     },
   })
   return flaws
 }
-
-/** Finds the duplicate keys of a JSON text, of which `JSON.parse` keeps the last. */
-export const locateDuplicateKeys = (document: Document, lines: LineCounter) =>
-  locateFlaws(findDuplicateKeys(document, lines), lines)
 
 /** Card members with versions. They are text, although YAML reads `1.10` as the number 1.1. */
 const VERSION_NAMES = ['version', 'protocolVersion', 'protocol_version']

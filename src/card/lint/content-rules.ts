@@ -3,15 +3,8 @@ import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRa
 import { isBridged } from '../manifest/index.ts'
 import type { Note } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
-import {
-  type AuthoredSkill,
-  getAuthored,
-  getAuthoredSkills,
-  isBlank,
-  type LintContext,
-  type Rule,
-  rule,
-} from './rule.ts'
+import type { AuthoredSkill, LintContext, Rule } from './rule.ts'
+import { getAuthored, getAuthoredSkills, isBlank, rule } from './rule.ts'
 
 /** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
 const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {

@@ -8,7 +8,6 @@ import {
   interfaceTransports,
   isInterfaceList,
   parseBinding,
-  type TransportField,
   unreadTransports,
 } from '../read/index.ts'
 import { type Authored, getAuthored, getAuthoredItems, isBlank, type LintContext, type Rule, rule } from './rule.ts'
@@ -171,11 +170,8 @@ export const links: readonly Rule[] = [
   ),
 ]
 
-/** The fields that name a transport, the one that is read first, and the names of those that cannot be read. */
-type Transports = { fields: TransportField[]; unread: string[]; pointer: Pointer }
-
-/** Returns the authored transport of the card itself, and of each interface in its lists. */
-const transportsOf = (context: LintContext): Transports[] => [
+/** Returns the fields that name the transport of the card and of each interface, and the names of unreadable ones. */
+const transportsOf = (context: LintContext) => [
   { fields: cardTransports(context.authored), unread: unreadTransports(context.authored), pointer: '' },
   ...listInterfaces(context, ...(isInterfaceList(context.authored.interfaces) ? ['/interfaces'] : [])).map(
     ({ item, pointer }) => ({ fields: interfaceTransports(item), unread: unreadTransports(item), pointer }),

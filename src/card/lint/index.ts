@@ -4,15 +4,8 @@ import type { Issue, Severity } from '../model/index.ts'
 import { cardTransports, interfaceTransports, knownFields, type ObjectKind } from '../read/index.ts'
 import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
 import { links, transports, urls, versions } from './endpoint-rules.ts'
-import {
-  closestExisting,
-  getAuthored,
-  getAuthoredItems,
-  getAuthoredSkills,
-  type LintContext,
-  type Rule,
-  rule,
-} from './rule.ts'
+import type { LintContext, Rule } from './rule.ts'
+import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, rule } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
 

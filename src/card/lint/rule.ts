@@ -1,11 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, AgentSkill, Note, Severity } from '../model/index.ts'
 
@@ -23,14 +17,7 @@ export type LintContext = {
 }
 
 /** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */
-export type Rule = {
-  id: string
-  severity: Severity
-  /** The message for a place that breaks the rule. */
-  summary: string
-  /** Returns the places in the authored card that break the rule, and what to do about each. */
-  check: (context: LintContext) => Note[]
-}
+export type Rule = ReturnType<typeof rule>
 
 /** Creates a rule from a function that finds places in the authored card, whose message is by default the summary. */
 export const rule = (
@@ -38,11 +25,12 @@ export const rule = (
   severity: Severity,
   summary: string,
   find: (context: LintContext) => readonly (Pointer | Note)[],
-): Rule => ({
+) => ({
   id,
   severity,
   summary,
-  check: context =>
+  /** Returns the places in the authored card that break the rule, and what to do about each. */
+  check: (context: LintContext): Note[] =>
     find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
 })
 
@@ -56,10 +44,7 @@ export const getAuthored = (context: LintContext, canonical: Pointer): Authored 
 }
 
 /** Returns the objects in the list that the author wrote for a canonical field. */
-export const getAuthoredItems = (
-  context: LintContext,
-  canonical: Pointer,
-): { item: JsonObject; pointer: Pointer }[] => {
+export const getAuthoredItems = (context: LintContext, canonical: Pointer) => {
   const { pointer, value } = getAuthored(context, canonical)
   return (Array.isArray(value) ? value : []).flatMap((item, index) =>
     isJsonObject(item) ? [{ item, pointer: pointer + formatPointer(index) }] : [],

@@ -59,17 +59,12 @@ const isSecretMember = (name: string, value: string): boolean =>
 
 /** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
 const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
-  [
-    ...collectStrings(document)
-      .filter(mayBeSecret)
-      .map(({ value, name, pointer }) => ({
-        pointer,
-        parts: isSecretMember(name, value) ? [value] : secretsInText(value),
-      })),
-    ...collectNames(document)
-      .filter(mayBeSecret)
-      .map(({ value, pointer }) => ({ pointer, parts: secretsInText(value) })),
-  ].filter(({ parts }) => parts.length > 0)
+  [...collectStrings(document), ...collectNames(document).map(found => ({ ...found, name: '' }))]
+    .filter(mayBeSecret)
+    .map(({ value, name, pointer }) => {
+      return { pointer, parts: isSecretMember(name, value) ? [value] : secretsInText(value) }
+    })
+    .filter(({ parts }) => parts.length > 0)
 
 /** Recognizes what may look real, which has a digit: most texts of a card have none. */
 const mayBeSecret = ({ value }: { value: string }): boolean => /\d/.test(value) || value.includes('PRIVATE KEY')
@@ -90,10 +85,8 @@ const problem = 'looks like a key, token or password: remove it and revoke it, o
  * `allowSecrets`: such a manifest is not registered. Pointers are into the document, as those of errors, and no message
  * repeats a value.
  */
-export const findDisallowedSecrets = ({
-  manifest,
-  errorPointer,
-}: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+export const findDisallowedSecrets = (parsed: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+  const { manifest, errorPointer } = parsed
   const { card, upstream } = manifest
   const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined
   return [
@@ -125,10 +118,9 @@ const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Point
 /** Finds the same in one card, with pointers into the card as authored. */
 const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[] => {
   const isUrlAdded = presentEndpointFields(manifest.card).length === 0
+  const written = findSecrets(authored).filter(pointer => !(isUrlAdded && pointer === '/url'))
   return [
-    ...findSecrets(authored).filter(
-      pointer => !(isUrlAdded && pointer === '/url') && !isAllowed(manifest, errorPointer(pointer)),
-    ),
+    ...written.filter(pointer => !isAllowed(manifest, errorPointer(pointer))),
     ...findInAddress(manifest).flatMap(pointer => (isAllowed(manifest, pointer) ? [] : ['/url'])),
   ]
 }

@@ -1,12 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, toText } from '../../json/index.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'

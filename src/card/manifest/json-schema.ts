@@ -100,7 +100,6 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
-/** The texts that name keys. */
 const keyText = ifType('string', {
   anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }],
 })

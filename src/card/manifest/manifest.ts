@@ -96,11 +96,7 @@ const entries = {
   gate: v.optional(
     strictObject(
       {
-        capabilities: v.optional(gateLevel),
-        modes: v.optional(gateLevel),
-        extensions: v.optional(gateLevel),
-        version: v.optional(gateLevel),
-        responses: v.optional(gateLevel),
+        ...v.entriesFromList(['capabilities', 'modes', 'extensions', 'version', 'responses'], v.optional(gateLevel)),
         tasks: v.optional(v.picklist(['owner', 'shared'], 'must be owner or shared')),
       },
       'must be an object that sets its checks to off, warn or enforce, and `tasks` to owner or shared',
@@ -213,28 +209,25 @@ export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin
 
 const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(name => name !== '*')
 
-type BridgeFields = { upstream: { mcp?: string | undefined; url?: string | undefined } }
-
 /** Returns whether this host answers the agent's calls itself, with the tools of an MCP server. */
-export const isBridged = ({ upstream: { mcp, url } }: BridgeFields): boolean => mcp !== undefined && url === undefined
+export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
+  mcp !== undefined && url === undefined
 
 /**
  * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the
  * agent, so that all callers are one to it. The bridge to an MCP server separates them by itself.
  */
-export const taskPolicy = ({ gate, upstream }: Pick<Manifest, 'gate' | 'upstream'>): 'owner' | 'shared' => {
+export const taskPolicy = ({ gate, upstream }: Manifest): 'owner' | 'shared' => {
   if (isBridged({ upstream })) return 'shared'
   return gate.tasks ?? (addsCredential(upstream) ? 'owner' : 'shared')
 }
-
-type CallerFields = Pick<Manifest, 'callers' | 'jwt' | 'upstream'>
 
 /**
  * Returns who may call the agent. Where the host adds its own credential and the manifest does not decide, these are
  * the callers that the host can check by the card: with a JWT of an issuer for an audience that the manifest names,
  * else with a token of the host.
  */
-export const callerPolicy = ({ callers, jwt, upstream }: CallerFields): CallerPolicy =>
+export const callerPolicy = ({ callers, jwt, upstream }: Manifest): CallerPolicy =>
   callers ?? (!addsCredential(upstream) ? 'anyone' : jwt?.audience === undefined ? 'tokens' : 'issuer')
 
 /** The names that no card of any dialect has. Cards have `id` and `signatures` as well. */
@@ -243,10 +236,8 @@ export const manifestFields = Object.keys(entries).filter(name => !['id', 'card'
 /** A merge patch over a card, and its pointer in the manifest. `toolsOnly`: the skills are MCP tools; it adds none. */
 export type Overlay = { pointer: Pointer; patch: JsonObject; toolsOnly?: boolean }
 
-type Patches = { extended?: JsonObject | undefined; tiers?: Record<string, JsonObject> | undefined }
-
 /** Returns the tiers of a manifest with their overlays, the lowest first. The tier `base` may have none. */
-export const listTiers = ({ extended, tiers = {} }: Patches): [tier: string, overlay: Overlay | undefined][] => {
+export const listTiers = ({ extended, tiers = {} }: Manifest): [tier: string, overlay: Overlay | undefined][] => {
   const named = Object.entries(tiers)
   if (extended === undefined && named.length === 0) return []
   return [

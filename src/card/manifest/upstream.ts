@@ -40,7 +40,6 @@ type KeySource = JsonObject | string
 /** The keys that may sign the card of an agent; or the first card decides. */
 export type TrustedKeys = readonly KeySource[] | 'first-use'
 
-/** Recognizes a DID of any method. */
 const isDid = (text: string): boolean => text.startsWith('did:')
 
 const member = (name: string) => v.pipe(v.string(), v.regex(/^[\w-]+$/, `must be \`${name}\` in base64url`))
@@ -156,7 +155,6 @@ const findConflict = (upstream: v.InferOutput<typeof fields>): string | undefine
   return undefined
 }
 
-/** Lists the URLs of key sets. */
 const listUrls = (keys: TrustedKeys = []): string[] =>
   keys === 'first-use' ? [] : keys.filter(key => typeof key === 'string').filter(key => parseUrl(key) && !isDid(key))
 

@@ -11,7 +11,6 @@ export const singleLine = v.pipe(nonBlank, v.regex(/^\P{Cc}*$/u, 'must be one li
 /** A list of single-line strings. */
 export const stringList = v.array(singleLine, 'must be a list of strings')
 
-/** The address of a gRPC interface. */
 const grpcAddress = v.pipe(
   v.string('must be an address, as a string'),
   v.check(
@@ -91,10 +90,6 @@ export const AgentInterface = v.lazy(value =>
 )
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-/** The organization that runs an agent. The linter reports a URL that people cannot follow. */
-const AgentProvider = looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })
-
-/** A protocol extension that an agent supports. */
 const AgentExtension = looseObject({
   uri: singleLine,
   description,
@@ -132,11 +127,7 @@ export const AgentSkill = looseObject({
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature of a card: a detached JWS (A2A 1.0 §8.4). */
-const AgentCardSignature = looseObject({
-  protected: singleLine,
-  signature: singleLine,
-  header: v.optional(looseObject({})),
-})
+const Signature = looseObject({ protected: singleLine, signature: singleLine, header: v.optional(looseObject({})) })
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
 export const AgentCard = looseObject(
@@ -145,7 +136,8 @@ export const AgentCard = looseObject(
     description: nonBlank,
     version: singleLine,
     supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface')),
-    provider: v.optional(AgentProvider),
+    // The linter reports a URL of the provider that people cannot follow.
+    provider: v.optional(looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })),
     documentationUrl: v.optional(link),
     iconUrl: v.optional(link),
     capabilities: AgentCapabilities,
@@ -154,7 +146,7 @@ export const AgentCard = looseObject(
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),
-    signatures: v.optional(v.array(AgentCardSignature)),
+    signatures: v.optional(v.array(Signature)),
   },
   'must be a JSON object',
 )

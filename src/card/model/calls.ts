@@ -42,11 +42,7 @@ export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel):
 }
 
 /** Returns the target to which a call is translated: one with the same version before one with the same binding. */
-export const findBridgedTarget = (
-  call: Protocol,
-  targets: readonly CallTarget[],
-  bridge: BridgeLevel,
-): CallTarget | undefined => {
+export const findBridgedTarget = (call: Protocol, targets: readonly CallTarget[], bridge: BridgeLevel) => {
   const reachable = targets.filter(target => canTranslate(call, target, bridge))
   return (
     reachable.find(({ version }) => version === call.version) ??
@@ -80,15 +76,12 @@ export const resolveTargets = (
   { supportedInterfaces }: AgentCard,
   { url, agentName }: { url?: string | undefined; agentName?: string | undefined },
 ): CallTarget[] => {
-  const targets = new Map<string, CallTarget>()
-  for (const agentInterface of supportedInterfaces) {
-    const target = toTarget(agentInterface)
-    if (target === undefined) continue
-    const key = `${target.binding} ${target.version}`
+  const targets = supportedInterfaces.flatMap(each => toTarget(each) ?? [])
+  const firsts = targets.filter(target => targets.find(each => isSameProtocol(each, target)) === target)
+  return firsts.map(target => {
     const named = agentName !== undefined && target.binding === 'JSONRPC' ? { agentName } : {}
-    if (!targets.has(key)) targets.set(key, { ...target, url: url ?? target.url, ...named })
-  }
-  return [...targets.values()]
+    return { ...target, url: url ?? target.url, ...named }
+  })
 }
 
 /** Returns the target of an interface; undefined if this host cannot forward calls to it. */
@@ -99,21 +92,14 @@ export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined
   return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
 }
 
-/** Input and output media types. */
-export type Modes = { input: string[]; output: string[] }
+/** The modes of a card: its defaults, these with the modes of every skill, and by skill id those that replace them. */
+export type CallModes = ReturnType<typeof collectModes>
 
-/** The modes of a card. */
-export type CallModes = {
-  /** The card's defaults. */
-  defaults: Modes
-  /** The defaults and the modes of every skill. */
-  union: Modes
-  /** By skill id, the modes that replace the defaults. */
-  skills: Record<string, Partial<Modes>>
-}
+/** Input and output media types. */
+export type Modes = CallModes['defaults']
 
 /** Collects the modes of a card and its skills. */
-export const collectModes = (card: AgentCard): CallModes => {
+export const collectModes = (card: AgentCard) => {
   const { defaultInputModes: input, defaultOutputModes: output, skills } = card
   return {
     defaults: { input: unique(input), output: unique(output) },
@@ -122,7 +108,7 @@ export const collectModes = (card: AgentCard): CallModes => {
       output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
     },
     skills: Object.fromEntries(
-      skills.map(({ id, inputModes, outputModes }) => [
+      skills.map(({ id, inputModes, outputModes }): [string, Partial<Record<'input' | 'output', string[]>>] => [
         id,
         {
           ...(inputModes?.length && { input: unique(inputModes) }),
@@ -146,18 +132,6 @@ export const toPatchVersion = (version: string): string => (/^0\.\d+$/.test(vers
 
 /** A tool of an MCP server, and the id of its skill in the agent's card. */
 export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
-
-/** The MCP server whose tools answer the calls of an agent. */
-export type McpAgentProfile = {
-  url: string
-  tools: McpTool[]
-  /** Set if all callers share one session with the server. */
-  session?: 'shared'
-  /** The tool that a message calls which names none. */
-  defaultTool?: string
-  /** The listed resources that callers cannot open themselves; absent for a server without resources. */
-  resources?: string[]
-}
 
 /** Returns the argument that takes a message's text: the only required one, if it is a string. */
 export const textArgument = ({ required, properties }: JsonObject): string | undefined => {

@@ -98,7 +98,12 @@ export const validate = <Schema extends v.GenericSchema>(
   value: unknown,
 ): { output: v.InferOutput<Schema> } | { errors: CardError[] } => {
   const result = v.safeParse(schema, value, { message: ({ type, message }) => defaultMessages.get(type) ?? message })
-  return result.success ? { output: result.output } : { errors: toCardErrors(result.issues) }
+  if (result.success) return { output: result.output }
+  const errors = result.issues.map(({ path = [], received, message }) => ({
+    pointer: formatPointer(...path.map(item => String(item.key))),
+    message: received === 'undefined' ? 'is missing' : message,
+  }))
+  return { errors: dedupeByPointer(errors) }
 }
 
 /** The messages of schemas that set none, by their type. */
@@ -108,14 +113,6 @@ const defaultMessages = new Map([
   ['object', 'must be an object'],
   ['string', 'must be a string'],
 ])
-
-const toCardErrors = (issues: readonly v.BaseIssue<unknown>[]): CardError[] =>
-  dedupeByPointer(
-    issues.map(issue => {
-      const pointer = formatPointer(...(issue.path ?? []).map(item => String(item.key)))
-      return { pointer, message: issue.received === 'undefined' ? 'is missing' : issue.message }
-    }),
-  )
 
 /** Keeps the first error of each pointer: a value of the wrong type is not also a bad URL. */
 export const dedupeByPointer = (errors: readonly CardError[]): CardError[] => {

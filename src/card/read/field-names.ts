@@ -2,19 +2,20 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
 import type { Provenance } from './provenance.ts'
 
-const names = (text: string): readonly string[] => text.trim().split(/\s+/)
+/** Splits a text into the names that it lists. */
+export const listNames = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 /** The fields that A2A and GopherHole define, by the kind of object that has them. */
 export const knownFields = {
-  card: names(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
+  card: listNames(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
     privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
     supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
     additionalInterfaces supportedInterfaces signatures`),
-  capabilities: names('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
-  provider: names('organization url'),
-  skill: names('id name description tags examples inputModes outputModes security securityRequirements'),
-  interface: names('url transport protocolBinding protocolVersion tenant'),
-  scheme: names('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
+  capabilities: listNames('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
+  provider: listNames('organization url'),
+  skill: listNames('id name description tags examples inputModes outputModes security securityRequirements'),
+  interface: listNames('url transport protocolBinding protocolVersion tenant'),
+  scheme: listNames('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
 } as const
 
 /** A kind of object in a card. */
@@ -34,8 +35,8 @@ export const canonicalKey = (key: string, kind: ObjectKind): string => canonical
 
 /** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
 const flags = new Map([
-  ...names(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal parallelToolCalls
-    authentication rateLimit`).map(name => [name.toLowerCase(), name] as const),
+  ...listNames(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal
+    parallelToolCalls authentication rateLimit`).map(name => [name.toLowerCase(), name] as const),
   ['statehistory', 'stateTransitionHistory'],
 ])
 

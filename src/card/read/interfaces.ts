@@ -91,9 +91,7 @@ const listFields = (object: JsonObject, names: readonly string[]): TransportFiel
   )
 }
 
-/**
- * Returns whether a `protocol` names a transport: SuperX's has the words "a2a" and "mcp", and others add the version.
- */
+/** Returns whether a `protocol` names a transport: SuperX's has the words "a2a" and "mcp"; others add the version. */
 const isTransportWord = (value: Json): boolean => typeof value === 'string' && !/^\s*(?:a2a|mcp)(?![a-z])/i.test(value)
 
 /** Returns whether two words stand for different transports. */
@@ -108,10 +106,7 @@ export const parseCardVersion = (version: string): string => {
 }
 
 /** Returns the top-level `protocolVersion` for an interface: as the author wrote it, where it is the interface's. */
-export const topLevelVersion = (
-  { protocolVersion: written }: JsonObject,
-  { protocolVersion }: AgentInterface,
-): string =>
+export const topLevelVersion = ({ protocolVersion: written }: JsonObject, { protocolVersion }: AgentInterface) =>
   typeof written === 'string' && majorMinor(written) === protocolVersion ? written : toPatchVersion(protocolVersion)
 
 /** Returns the index of the interface for readers of v0.x: the first that speaks 0.x, else the preferred one. */

@@ -28,13 +28,11 @@ export class Provenance {
     this.#sources.set(canonical, { pointer: this.sourceOf(source), isWhole: true })
   }
 
-  /** Returns where a canonical field was authored, or would have been. */
-  sourceOf(canonical: Pointer): Pointer {
-    return this.#findSource(canonical, true)
-  }
-
-  /** Returns the source; with `stopsAtWhole`, a value that has no members is the source of what would be in it. */
-  #findSource(canonical: Pointer, stopsAtWhole: boolean): Pointer {
+  /**
+   * Returns where a canonical field was authored, or would have been. With `stopsAtWhole`, a value that has no members
+   * is the source of what would be in it.
+   */
+  sourceOf(canonical: Pointer, stopsAtWhole = true): Pointer {
     for (const ancestor of listAncestors(canonical)) {
       const source = this.#sources.get(ancestor)
       if (source?.isWhole && stopsAtWhole) return source.pointer
@@ -55,7 +53,7 @@ export class Provenance {
 
   /** Notes that a field the author left out got a default. */
   noteDefault(canonical: Pointer, message: string): void {
-    this.filled.push({ pointer: this.#findSource(canonical, false), message })
+    this.filled.push({ pointer: this.sourceOf(canonical, false), message })
     this.#filled.add(canonical)
   }
 

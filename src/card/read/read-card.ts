@@ -1,13 +1,5 @@
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  mapMembers,
-  omit,
-  type Pointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { type CapabilityDefaults, majorMinor, toPatchVersion } from '../model/index.ts'
 import { readModes, readSkills } from './agent-skills.ts'
 import { canonicalFlag, canonicalizeKeys, listCapabilityNames, resolveAliases } from './field-names.ts'

@@ -160,8 +160,8 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
 }
 
 /** Writes a scheme in OpenAPI's form, as in v0.3. Returns one of an unknown type unchanged. */
-export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
-  const [wrapped] = getWrappers(scheme)
+export const writeV0Scheme = <Scheme extends Json>(scheme: Scheme): Scheme | JsonObject => {
+  const [wrapped] = isJsonObject(scheme) ? getWrappers(scheme) : []
   if (wrapped === undefined) return scheme
   const [wrapper, inner] = wrapped
   const type = typeOfWrapper.get(wrapper)
@@ -173,10 +173,10 @@ export const writeV0Scheme = (scheme: JsonObject): JsonObject => {
  * JSON Schema and some the proto, which has the wrapper. An unknown member with the name of another wrapper stays in
  * the wrapper only, where no reader takes it for the scheme.
  */
-export const writeV0SchemeWithWrapper = (scheme: JsonObject): JsonObject => {
-  const { type, ...inner } = scheme
+export const writeV0SchemeWithWrapper = (scheme: Json): Json => {
+  const { type, ...inner } = isJsonObject(scheme) ? scheme : {}
   const wrapper = findWrapper(type)
-  if (wrapper === undefined) return scheme
+  if (wrapper === undefined || !isJsonObject(scheme)) return scheme
   const openApi = omit(scheme, ...typeOfWrapper.keys())
   return { ...openApi, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }

@@ -1,5 +1,4 @@
-import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries } from '../../json/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -116,18 +115,16 @@ const findMissingEndpoint = (authored: JsonObject): CardError[] => {
 const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): CardError[] =>
   ['Input', 'Output'].flatMap(direction => {
     const name = `${direction.toLowerCase()}Modes`
-    const lists: [Pointer, Json | undefined][] = [
-      [`/default${direction}Modes`, card[`default${direction}Modes`]],
-      ...skills.map((skill, index): [Pointer, Json | undefined] => [
-        formatPointer('skills', index, name),
-        isJsonObject(skill) ? skill[name] : undefined,
-      ]),
-    ]
+    const inSkills = skills.map((skill, index): [Pointer, Json | undefined] => [
+      formatPointer('skills', index, name),
+      isJsonObject(skill) ? skill[name] : undefined,
+    ])
+    const field = `default${direction}Modes`
     const modes = new Set<Json>()
     const message =
       `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: ` +
       'use ranges such as "image/*"'
-    for (const [pointer, list] of lists) {
+    for (const [pointer, list] of [[`/${field}`, card[field]] as const, ...inSkills]) {
       for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
       if (modes.size > MAX_MODES) return [{ pointer, message }]
     }

@@ -1,18 +1,13 @@
 import { formatPointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
+import type { AgentCard, AgentInterface, BridgeLevel, CardError, Note, WireVersion } from '../model/index.ts'
 import {
-  type AgentCard,
-  type AgentInterface,
-  type BridgeLevel,
-  type CardError,
   callBindings,
   collectModes,
   findBridgedTarget,
-  type Note,
   resolveTargets,
   toTarget,
   translatedProtocols,
-  type WireVersion,
   wireVersionOf,
 } from '../model/index.ts'
 

@@ -1,13 +1,6 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
-import {
-  collectNames,
-  collectStrings,
-  formatPointer,
-  isJsonObject,
-  type JsonObject,
-  type Pointer,
-  toText,
-} from '../../json/index.ts'
+import type { JsonObject, Pointer } from '../../json/index.ts'
+import { collectNames, collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard } from '../model/index.ts'
 import { endpointFields } from '../read/index.ts'
@@ -47,7 +40,6 @@ export const collectAgentAddresses = (
   return { hidden: [...new Set([...configured, ...listed])], interfaces: [] }
 }
 
-/** Returns every endpoint URL in a card of any generation. */
 const endpointUrls = (card: JsonObject): string[] =>
   endpointFields
     .flatMap(name => card[name] ?? [])

@@ -1,14 +1,8 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
-import {
-  type AgentCard,
-  type CallModes,
-  type CapabilityDefaults,
-  type CardError,
-  collectModes,
-  type Modes,
-} from '../model/index.ts'
+import type { AgentCard, CallModes, CapabilityDefaults, CardError, Modes } from '../model/index.ts'
+import { collectModes } from '../model/index.ts'
 import { listMcpTools } from '../read/index.ts'
 
 /** The capabilities of an agent whose tools the bridge calls. */
@@ -52,10 +46,7 @@ const listResources = (resources: readonly Json[]): string[] =>
     return typeof uri === 'string' && !/^https?:/i.test(uri) ? [uri] : []
   })
 
-/**
- * Removes the output modes that this host has assumed. MCP does not declare what a tool returns, so only modes that the
- * owner declares are enforced.
- */
+/** Removes assumed output modes. MCP does not declare any, so only those that the owner declares are enforced. */
 const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
   const modes = collectModes(card)
   const isDeclared = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0

@@ -1,14 +1,6 @@
 import { parseUrl } from '../../http/shared.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  mapMembers,
-  omit,
-  type Pointer,
-  parsePointer,
-} from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Note } from '../model/index.ts'
 import { canonicalKey, endpointFields, interfaceTransports, type Provenance } from '../read/index.ts'
@@ -45,15 +37,8 @@ export const createRewriter = (
   }
 }
 
-/** Returns this host's URL for a URL of the agent; undefined for any other URL. */
-type UrlRewriter = (url: string) => string | undefined
-
-/** Creates a rewriter of an agent's endpoints, with all paths below them, and of the URLs of its card. */
-const createUrlRewriter = (
-  endpoints: readonly string[],
-  cardUrl: string | undefined,
-  agentUrl: string,
-): UrlRewriter => {
+/** Creates a function that returns this host's URL for an endpoint, a path below one or a card; else undefined. */
+const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undefined, agentUrl: string) => {
   const targets = endpoints.map(endpoint => {
     const target = normalizeUrl(new URL(endpoint))
     // Every path is below a root, but this host serves calls only.
@@ -62,7 +47,7 @@ const createUrlRewriter = (
   // The longest endpoint at or above a URL is the one that it belongs to.
   targets.sort((left, right) => right.address.length - left.address.length)
   const cards = new Set([...(cardUrl === undefined ? [] : cardUrls(cardUrl)), ...targets.flatMap(wellKnownCards)])
-  return text => {
+  return (text: string): string | undefined => {
     const parsed = parseUrl(text)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return undefined
     const { address, search, hash } = normalizeUrl(parsed)
@@ -84,7 +69,7 @@ const notRewritten = /^(?:securitySchemes|provider|signatures|(?:termsOfService|
 const identifiers = new Set(['id', 'uri'])
 
 /** Rewrites every URL in a document, also within longer texts. */
-const rewriteUrls = (document: JsonObject, rewriteUrl: UrlRewriter): JsonObject => {
+const rewriteUrls = (document: JsonObject, rewriteUrl: ReturnType<typeof createUrlRewriter>): JsonObject => {
   const rewrite = (value: Json, parent = ''): Json => {
     if (typeof value === 'string') return rewriteUrl(value) ?? value.replace(urlInText, url => rewriteUrl(url) ?? url)
     if (Array.isArray(value)) return value.map(item => rewrite(item, parent))
@@ -133,10 +118,7 @@ const wellKnownCards = ({ address, path }: NormalizedUrl): string[] => {
 /** A reference that is clearly relative: a name alone may be a host without a scheme, or a placeholder. */
 const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u
 
-/**
- * Resolves the relative URLs of a card's interfaces against the address from which the card was fetched, as links of a
- * document are (RFC 3986 §5.1.3). Returns a note on each.
- */
+/** Resolves relative URLs of interfaces against the address of the fetched card (RFC 3986 §5.1.3). Notes each. */
 export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Note[] } => {
   const notes: Note[] = []
   const resolve = (value: Json | undefined, pointer: Pointer): Json | undefined => {

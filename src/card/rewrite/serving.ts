@@ -25,10 +25,7 @@ export type RouteWriter = {
   writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
 }
 
-/**
- * Creates the writer of an agent's cards: unchanged, or with this host's URLs behind a gateway. `fetched` are the cards
- * that were fetched from the agent, none for a written card.
- */
+/** Creates the writer of an agent's cards: unchanged, or with this host's URLs. `fetched` are those from the agent. */
 export const createRouteWriter = (
   manifest: Manifest,
   direct: AgentCard,

@@ -7,7 +7,6 @@ import { attempt, createPayloadWriter, type PayloadRule, payloads, writePayload 
 import type { ServedCards } from './served-cards.ts'
 import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
 
-/** The meaning of each kind of trust, as a sentence. */
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
   origin:
@@ -73,7 +72,7 @@ type Sdk = {
   /** Returns the text that the SDK verifies. May throw for what is no Agent Card. */
   payload: (card: JsonObject) => string | undefined
   /** Returns why the SDK skips a signature; undefined if it verifies it. */
-  refuses?: ((header: ParsedHeader) => string | undefined) | undefined
+  refuses?: (header: ParsedHeader) => string | undefined
   /** The reason why no signature is valid for what the SDK verifies. */
   reason: string | ((card: JsonObject) => string)
 }
@@ -149,9 +148,19 @@ const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicK
   if (signatures.length === 0) return rejected('finds no signatures')
   const text = encodePayload(attempt(() => payload(omit(card, 'signatures'))))
   if (text === undefined) return rejected('cannot read the card')
+  // Returns why a signature does not count; undefined if it is valid.
+  const verify = async (signature: Json): Promise<string | undefined> => {
+    const read = parseHeader(signature)
+    if ('reason' in read) return `finds a signature that ${read.reason}`
+    const refused = sdk.refuses?.(read.header)
+    if (refused !== undefined) return refused
+    const found = await findKey(read.header, keys, now)
+    if ('reason' in found) return `finds a signature that ${found.reason}`
+    return (await isSignatureOf(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
+  }
   const reasons: string[] = []
   for (const signature of signatures) {
-    const result = await verifyAs({ text, refuses: sdk.refuses }, signature, keys, now)
+    const result = await verify(signature)
     if (result === undefined) return { sdk: name, accepted: true }
     reasons.push(result)
   }
@@ -161,22 +170,6 @@ const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicK
 }
 
 const NOT_COVERED = 'not covered'
-
-/** Returns why a signature does not count; undefined if it is valid. */
-const verifyAs = async (
-  { text, refuses }: Pick<Sdk, 'refuses'> & { text: string },
-  signature: Json,
-  keys: readonly PublicKey[],
-  now: number,
-): Promise<string | undefined> => {
-  const read = parseHeader(signature)
-  if ('reason' in read) return `finds a signature that ${read.reason}`
-  const refused = refuses?.(read.header)
-  if (refused !== undefined) return refused
-  const found = await findKey(read.header, keys, now)
-  if ('reason' in found) return `finds a signature that ${found.reason}`
-  return (await isSignatureOf(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
-}
 
 /** Returns what the resolver of a2a-js makes of a card: it reads a card with security of A2A 1.0 into another form. */
 const toResolved = (card: JsonObject): JsonObject => {
@@ -207,14 +200,11 @@ export type CardSigner = {
   made?: Map<string, Promise<string>>
 }
 
-/** A card with the signatures of this host, and these by the digest of what they sign. */
-type SignedCard = { document: JsonObject; signatures: Record<string, string>; rules: PayloadRule[] }
-
 /** The rules by which a card is signed with each key, the most widely accepted first. Signs equal payloads once. */
 export const signedRules = ['proto', 'wire', 'served', 'proto-ascii'] as const satisfies PayloadRule[]
 
-/** Signs a card by every rule that verifiers follow, in place of all signatures that it has. */
-export const signCard = async (card: JsonObject, signer: CardSigner): Promise<SignedCard> => {
+/** Signs a card by every rule that verifiers follow, in place of all its signatures. Returns these by digest, too. */
+export const signCard = async (card: JsonObject, signer: CardSigner) => {
   const unsigned = omit(card, 'signatures')
   const write = createPayloadWriter(unsigned)
   const written = new Map<string, PayloadRule>()

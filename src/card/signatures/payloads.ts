@@ -48,11 +48,9 @@ export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => s
   const unsigned = omit(card, 'signatures')
   const written = new Map<PayloadRule, string | undefined>()
   const write = (rule: PayloadRule): string | undefined => {
-    if (!written.has(rule)) {
-      const text = attempt(() => payloads[rule].write(unsigned, proto))
-      written.set(rule, text)
-    }
-    return written.get(rule)
+    const text = written.has(rule) ? written.get(rule) : attempt(() => payloads[rule].write(unsigned, proto))
+    written.set(rule, text)
+    return text
   }
   const proto = (): string => {
     const text = write('proto')

@@ -1,5 +1,6 @@
 import { type CallError, firstDefined, invalidParam, isPlainObject, parseJsonLossless } from '../../a2a/index.ts'
-import { type McpAgentProfile, type McpTool, textArgument } from '../../card/model/index.ts'
+import type { McpAgentProfile } from '../../card/index.ts'
+import { type McpTool, textArgument } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */

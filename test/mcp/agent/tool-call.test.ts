@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { McpAgentProfile, McpTool } from '../../../src/card/model/calls.ts'
+import type { McpAgentProfile } from '../../../src/card/call-profile.ts'
+import type { McpTool } from '../../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { resolveToolCall } from '../../../src/mcp/agent/tool-call.ts'
 
