@@ -69,8 +69,9 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
 
 const fetchObserved = async (drafts: readonly Draft[], client: HostClient) => {
   const fetchOne = async (draft: Draft): Promise<ObservedResult> => {
-    const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
-    const observed = await client.getObserved(draft.id).catch(rejected)
+    const rejected = onRejection(({ message: detail }) => ({ state: 'rejected', detail }) as const)
+    const options = { params: { id: draft.id }, ignore: 'agent-not-found' } as const
+    const observed = await client.call('GET /agents/:id/observed', options).catch(rejected)
     if (observed === undefined) return { state: 'not registered' }
     if ('state' in observed) return observed
     const { proposals, ...counts } = observed
