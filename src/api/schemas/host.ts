@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { keyRoles } from '../../card/model/index.ts'
 import { keySecrets } from '../../variables.ts'
-import { anyObject, count, cursor, id, oneOf, seq, text, texts, time } from './parts.ts'
+import { anyObject, count, cursor, id, oneOf, seq, text, textOf, texts, time } from './parts.ts'
 
 // The host: its audit, state and keys.
 
@@ -38,7 +38,7 @@ export const ImportResult = v.object({
 
 export const Health = v.object({
   service: v.literal('calling-card'),
-  version: text('The version of the host.'),
+  version: textOf(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/, 'The version of the host.'),
   status: v.picklist(['ok', 'degraded']),
   registry: v.picklist(['reachable', 'unreachable']),
   unpublished: v.nullable(count('Keys that are not published yet.')),
@@ -72,7 +72,7 @@ export const DidDocument = v.object({
 export const HostKeys = v.object({
   keys: v.array(
     v.object({
-      kid: text('The thumbprint of the key (RFC 7638).'),
+      kid: textOf(/^\w[\w-]*$/, 'The thumbprint of the key (RFC 7638).'),
       role: oneOf(keyRoles, 'Whether the key signs everything, is published before it signs, or also signs cards.'),
       secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
       signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),

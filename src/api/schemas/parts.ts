@@ -9,6 +9,9 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, descri
 
 /** A text. */
 export const text = (description: string) => described(v.string(), description)
+/** A text of this form. */
+export const textOf = (pattern: RegExp, description: string) =>
+  v.pipe(v.string(), v.regex(pattern), v.description(description))
 /** A boolean. */
 export const flag = (description: string) => described(v.boolean(), description)
 /** A whole number that is not negative. */

@@ -1,7 +1,22 @@
 import * as v from 'valibot'
 import { json, strictObject } from '../../card/model/index.ts'
 import { payloadRules } from '../../card/signatures/index.ts'
-import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, texts, time, url } from './parts.ts'
+import {
+  count,
+  FieldError,
+  flag,
+  id,
+  list,
+  Note,
+  oneOf,
+  Pointer,
+  seq,
+  text,
+  textOf,
+  texts,
+  time,
+  url,
+} from './parts.ts'
 
 // Remote cards.
 
@@ -17,7 +32,7 @@ export const Drift = list(
 )
 
 export const Pending = v.object({
-  etag: text('What `accept` of a refresh names.'),
+  etag: textOf(/^"[\w-]*"$/, 'What `accept` of a refresh names.'),
   widens: list(
     FieldError,
     'Why it waits: what it would allow that the served card does not, or why it is not verified.',
