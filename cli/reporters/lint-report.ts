@@ -34,7 +34,7 @@ export type ObservedResult =
   | ({ state: 'no card' } & ObservedCalls)
   | ({ state: 'observed'; proposals: LocatedProposal[] } & ObservedCalls)
 
-type ObservedCalls = Omit<Observed, 'proposals'>
+type ObservedCalls = Pick<Observed, 'calls' | 'since' | 'lastSeen'>
 
 /** The lint results of all files, ordered by name, and the files that were not read. */
 type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }

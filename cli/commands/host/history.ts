@@ -74,7 +74,9 @@ export const diffRevisions = async (
 const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const pages = connect(flags, context).pages('GET /agents/:id/revisions', { params: { id } })
-  const revisions = await collect(pages, page => page.revisions, limit)
+  const found = await collect(pages, page => page.revisions, limit)
+  // Without what a fetched card changed, which may have a secret.
+  const revisions = found.map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
   if (flags.json) terminal.out(JSON.stringify({ id, revisions }))
   else terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
@@ -86,7 +88,8 @@ const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Contex
   const client = connect(flags, context)
   const registered = await readAgent(client, id)
   const result = await registerAgain(client, { id, to }, registered?.etag)
-  if (flags.json) terminal.out(JSON.stringify({ ...result, restored: to }))
+  const { source, ...shown } = result
+  if (flags.json) terminal.out(JSON.stringify({ ...shown, restored: to }))
   else if (result.changed) terminal.report(changesText(`restored revision ${to} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${to} is registered already`)
   for (const { rule, message } of result.report?.issues ?? [])

@@ -13,8 +13,11 @@ import {
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
 
-type RefreshResult = Pick<ResponseOf<'POST /agents/:id/refresh'>, 'outcome' | 'drift' | 'notes' | 'pending'> &
-  Partial<ResponseOf<'POST /agents/:id/refresh'>>
+/** What is shown of a refresh. */
+type RefreshResult = Pick<Refreshed, 'outcome' | 'seq' | 'drift' | 'notes' | 'pending'> & {
+  source?: Pick<Refreshed['source'], 'verification'>
+}
+type Refreshed = ResponseOf<'POST /agents/:id/refresh'>
 
 type Flags = HostFlags & { accept?: string }
 
@@ -69,9 +72,9 @@ const fetchAgain = async (client: HostClient, id: string, accept: string | undef
 }
 
 /** Hides secrets in the values before and after: the card before may be older than the check for secrets. */
-const hideSecretsOf = ({ drift = [], pending, ...result }: RefreshResult): RefreshResult => ({
-  ...result,
-  drift: drift.map(hideSecretsInChange),
+const hideSecretsOf = ({ outcome, seq, drift = [], notes = [], pending, source }: RefreshResult): RefreshResult => ({
+  ...{ outcome, seq, drift: drift.map(hideSecretsInChange), notes },
+  ...(source?.verification && { source: { verification: source.verification } }),
   ...(pending && { pending: { ...pending, drift: pending.drift.map(hideSecretsInChange) } }),
 })
 
