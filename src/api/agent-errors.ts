@@ -1,4 +1,4 @@
-import { type HttpError, problem } from '../http/start.ts'
+import { problem } from '../http/start.ts'
 import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */

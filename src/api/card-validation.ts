@@ -1,6 +1,6 @@
-import { clientKey, countRequest } from '../auth/index.ts'
+import { clientKey } from '../auth/index.ts'
 import type { Compiled } from '../card/compile/index.ts'
-import { type Note, validate } from '../card/model/index.ts'
+import type { Note } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -9,7 +9,7 @@ import {
   resolveCardUrl,
   resolveKeys,
   type ServedCards,
-  verifyCard,
+  verifyCard as verifySignatures,
 } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
 import { findIdentityErrors } from '../gateway/upstream/index.ts'
@@ -21,12 +21,10 @@ import {
   fetchJson,
   type Handler,
   HttpError,
-  jsonResponse,
   originMatcher,
   parseUrl,
   problem,
   type RequestContext,
-  readJson,
   readText,
   safeFetch,
   statusOf,
@@ -35,33 +33,40 @@ import {
 } from '../http/index.ts'
 import { parseJson } from '../json/index.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
-import { getKeySet, KEY_REQUEST, respondWithDid } from '../signing/index.ts'
+import { KEY_REQUEST } from '../signing/index.ts'
 import { agentCard, hostCard } from './card-endpoints.ts'
-import { invalidBody } from './parse-request.ts'
-import { VerifyRequest } from './schemas/index.ts'
+import { answer, endpoint, flag, jsonBody } from './contract/index.ts'
+import { getDidDocument, getKeySet } from './published-keys.ts'
+import { LintResult, Manifest, VerifyRequest, VerifyResult } from './schemas/index.ts'
 
 /** `POST /lint`: reports on a card or manifest; with `?representations=true`, shows what each client would get, too. */
-export const postLint: Handler = async (request, env) => {
-  await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to lint from your address.')
-  const document = await readJson(request)
-  const [{ compile }, { declaredId }] = await Promise.all([
-    import('../card/compile/index.ts'),
-    import('../card/manifest/manifest.ts'),
-  ])
-  const id = declaredId(document) ?? 'agent'
-  const result = compile(document, {
-    id,
-    publicOrigin: config(env).publicOrigin,
-    requestOrigin: new URL(request.url).origin,
-  })
-  const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
-  if ('errors' in result || errors.length > 0) return jsonResponse({ valid: false, errors })
-  const { report, secrets, documents: representations } = result.compiled
-  const valid = secrets.length === 0
-  const isShown = valid && new URL(request.url).searchParams.get('representations') === 'true'
-  const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
-  return jsonResponse({ valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) })
-}
+export const lint = endpoint(
+  {
+    tag: 'registry',
+    summary: 'Check a card or manifest, and store nothing',
+    access: 'public',
+    query: { representations: flag('Whether the report has the card in each representation.', false) },
+    body: jsonBody(Manifest),
+    responses: { 200: answer('The report.', LintResult) },
+    limits: ['LINT_LIMIT'],
+  },
+  async ({ body: document, query, request, env }) => {
+    const [{ compile }, { declaredId }] = await Promise.all([
+      import('../card/compile/index.ts'),
+      import('../card/manifest/manifest.ts'),
+    ])
+    const id = declaredId(document) ?? 'agent'
+    const { publicOrigin } = config(env)
+    const result = compile(document, { id, publicOrigin, requestOrigin: new URL(request.url).origin })
+    const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
+    if ('errors' in result || errors.length > 0) return { body: { valid: false, errors } }
+    const { report, secrets, documents: representations } = result.compiled
+    const valid = secrets.length === 0
+    const isShown = valid && query.representations
+    const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
+    return { body: { valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) } }
+  },
+)
 
 /** Describes how a host with a key would sign the card; nothing for a host without one. */
 const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Note[]> => {
@@ -73,31 +78,40 @@ const describeHostSigning = async ({ manifest, origin, documents }: Compiled, en
 // Verification
 
 /** `POST /verify`: reports which signatures of a card are valid, with which keys, and which SDKs accept them. */
-export const postVerify: Handler = async (request, env, ctx) => {
-  await countRequest(env.LINT_LIMIT, clientKey(request), 'Too many cards to verify from your address.')
-  const parsed = validate(VerifyRequest, await readJson(request))
-  if ('errors' in parsed) throw invalidBody('invalid-verify-request', '', parsed.errors)
-  const { card = {}, url: named, keys: given } = parsed.output
-  const url = named === undefined ? undefined : resolveCardUrl(named)
-  const context = { request, env, ctx }
-  const outgoing = createOutgoing(context)
-  const fetched = url === undefined ? undefined : await fetchServed(url, outgoing, context)
-  const served = fetched?.served ?? { plain: card, current: card }
-  const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo: fetched?.url })
-  const keyRequest = { ...KEY_REQUEST, fetch: outgoing.fetch }
-  const fetchKeys: FetchJson = url =>
-    outgoing.isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, keyRequest, describe)
-  const { keys, errors } = await resolveKeys(sources, fetchKeys, 'request')
-  assertNotLimited(outgoing)
-  return jsonResponse({
-    ...(await verifyCard(served, keys, trust)),
-    keys: {
-      sources: sources.map(source => (typeof source === 'string' ? source : 'request')),
-      errors: [...errors, ...unread],
-    },
-    ...(fetched?.missing !== undefined && { missing: fetched.missing }),
-  })
-}
+export const verifyCard = endpoint(
+  {
+    tag: 'registry',
+    summary: 'Verify the signatures of a card, and store nothing',
+    access: 'public',
+    body: jsonBody(VerifyRequest, { problem: 'invalid-verify-request' }),
+    responses: { 200: answer('The result, also if no signature is valid.', VerifyResult) },
+    problems: ['card-unavailable'],
+    limits: ['LINT_LIMIT', 'FETCH_LIMIT'],
+  },
+  async ({ body: { card = {}, url: named, keys: given }, request, env, ctx }) => {
+    const url = named === undefined ? undefined : resolveCardUrl(named)
+    const context = { request, env, ctx }
+    const outgoing = createOutgoing(context)
+    const fetched = url === undefined ? undefined : await fetchServed(url, outgoing, context)
+    const served = fetched?.served ?? { plain: card, current: card }
+    const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo: fetched?.url })
+    const keyRequest = { ...KEY_REQUEST, fetch: outgoing.fetch }
+    const fetchKeys: FetchJson = url =>
+      outgoing.isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, keyRequest, describe)
+    const { keys, errors } = await resolveKeys(sources, fetchKeys, 'request')
+    assertNotLimited(outgoing)
+    return {
+      body: {
+        ...(await verifySignatures(served, keys, trust)),
+        keys: {
+          sources: sources.map(source => (typeof source === 'string' ? source : 'request')),
+          errors: [...errors, ...unread],
+        },
+        ...(fetched?.missing !== undefined && { missing: fetched.missing }),
+      },
+    }
+  },
+)
 
 /**
  * Sends a bounded number of requests, none to this host, which cannot send requests to itself: what `isOwn` is read
@@ -181,8 +195,7 @@ const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
 
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
-  if (path === '/.well-known/did.json')
-    return { handler: (request, env) => respondWithDid(new URL(request.url).host, request, env) }
+  if (path === '/.well-known/did.json') return { handler: getDidDocument }
   const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
   if (id === undefined && name === undefined) return undefined
   const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'

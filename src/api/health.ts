@@ -1,9 +1,11 @@
 import { authenticate, countUnrecognized, isAdmin } from '../auth/index.ts'
 import { config } from '../config.ts'
-import { findMissingBindings, type Handler, jsonResponse } from '../http/index.ts'
+import { findMissingBindings } from '../http/index.ts'
 import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
 import { readWebhookKeys } from '../registry/events/index.ts'
 import { VERSION } from '../version.ts'
+import { answer, endpoint } from './contract/index.ts'
+import { Health } from './schemas/index.ts'
 
 /**
  * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
@@ -11,35 +13,46 @@ import { VERSION } from '../version.ts'
  * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to
  * administrators only.
  */
-export const getHealth: Handler = async (request, env, ctx) => {
-  const health = await readHealth(env, ctx)
-  const isReachable = health !== 'unreachable'
-  const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
-  const caller = await authenticate(request, env, ctx)
-  // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
-  await countUnrecognized(caller, request, env)
-  const { adminToken, webhookUrl, issues: misconfigured } = config(env)
-  const missing = [
-    ...(adminToken === undefined ? ['ADMIN_TOKEN'] : []),
-    ...(webhookUrl !== undefined && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
-    ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
-  ]
-  const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
-  const isOk =
-    unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length + misconfigured.length === 0
-  const body = {
-    service: 'calling-card',
-    version: VERSION,
-    status: isOk ? 'ok' : 'degraded',
-    registry: isReachable ? 'reachable' : 'unreachable',
-    unpublished,
-    oldestStaleCard: toIso(oldestStaleCard),
-    webhook: webhook && { ...webhook, failingSince: toIso(webhook.failingSince) },
-    missing,
-    misconfigured,
-  }
-  return jsonResponse(body, isReachable ? 200 : 503, isReachable ? {} : { 'Retry-After': '10' })
-}
+export const getHealth = endpoint(
+  {
+    tag: 'documents',
+    summary: 'Get the state of the host',
+    access: 'public',
+    responses: {
+      200: answer('The state.', Health),
+      503: answer('The state while the Registry is unreachable.', Health),
+    },
+  },
+  async ({ request, env, ctx }) => {
+    const health = await readHealth(env, ctx)
+    const isReachable = health !== 'unreachable'
+    const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
+    const caller = await authenticate(request, env, ctx)
+    // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
+    await countUnrecognized(caller, request, env)
+    const { adminToken, webhookUrl, issues: misconfigured } = config(env)
+    const missing = [
+      ...(adminToken === undefined ? ['ADMIN_TOKEN'] : []),
+      ...(webhookUrl !== undefined && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
+      ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
+    ]
+    const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
+    const isOk =
+      unpublished === 0 && oldestStaleCard === null && isDelivered && missing.length + misconfigured.length === 0
+    const body = {
+      service: 'calling-card',
+      version: VERSION,
+      status: isOk ? 'ok' : 'degraded',
+      registry: isReachable ? 'reachable' : 'unreachable',
+      unpublished,
+      oldestStaleCard: toIso(oldestStaleCard),
+      webhook: webhook && { ...webhook, failingSince: toIso(webhook.failingSince) },
+      missing,
+      misconfigured,
+    } as const
+    return isReachable ? { status: 200, body } : { status: 503, body, headers: { 'Retry-After': '10' } }
+  },
+)
 
 /** Lists the secrets and service bindings that manifests name and this Worker does not have. */
 const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<string[]> => {

@@ -4,7 +4,6 @@ import {
   type Handler,
   type HttpError,
   log,
-  type PathParams,
   problem,
   type RequestContext,
   serviceUnavailable,
@@ -27,18 +26,6 @@ export const requireScope = async (context: RequestContext, scope: Scope, agentI
   const principal = await requirePrincipal(context, { scope })
   if (hasPermission(principal, scope, agentId)) return principal
   throw insufficientScope(principal, scope, agentId)
-}
-
-/** Returns the principal that may write the agent of a path, and its id; throws otherwise. Counts writes. */
-export const requireWriter = async (
-  context: RequestContext,
-  { id = '' }: PathParams,
-): Promise<{ principal: Principal; id: string }> => {
-  const principal = await requirePrincipal(context, { scope: 'write' })
-  assertWriter(principal, id)
-  const { method } = context.request
-  if (method !== 'GET' && method !== 'HEAD') await countWrites(principal, context.env)
-  return { principal, id }
 }
 
 /** Counts writes against the limit of a token, before any work for them. Throws 429 past it. */

@@ -46,8 +46,6 @@ export const canHaveBody = (status: number): boolean =>
 
 const a2aHeaders: Record<string, string> = {
   ...CORS_HEADERS,
-  'Access-Control-Expose-Headers':
-    'A2A-Version, A2A-Extensions, X-A2A-Extensions, Gate-Warning, Retry-After, WWW-Authenticate',
   'Cache-Control': NO_STORE,
   'Content-Type': 'application/json',
 }

@@ -12,10 +12,10 @@ export const NO_STORE = 'no-store'
 /** `Cache-Control` of responses to requests with a token. */
 export const PRIVATE_NO_STORE = 'private, no-store'
 
-/** Headers that let a page of any origin read a response. Credentials are bearer tokens, never cookies. */
+/** Headers that let a page of any origin read a response and its headers. Credentials are bearer tokens, not cookies. */
 export const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Last-Modified, A2A-Version, Link, Retry-After, Age, Warning',
+  'Access-Control-Expose-Headers': '*',
   'X-Content-Type-Options': 'nosniff',
 } as const
 

@@ -32,7 +32,6 @@ export class ServerTiming {
     headers.set('Server-Timing', metrics.join(', '))
     headers.set('Preference-Applied', 'server-timing')
     headers.set('Timing-Allow-Origin', '*')
-    headers.append('Access-Control-Expose-Headers', 'Server-Timing, Preference-Applied')
     headers.append('Vary', 'Prefer')
   }
 }

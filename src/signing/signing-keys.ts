@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, FlattenedSign, importJWK } from 'jose'
 import * as v from 'valibot'
 import { type keyRoles, MAX_TIME_SECONDS, wholeNumber } from '../card/model/index.ts'
-import { log } from '../http/index.ts'
+import { log, toDidWeb } from '../http/index.ts'
 import { canonicalJson, type Json } from '../json/index.ts'
 import { keySecrets } from '../variables.ts'
 
@@ -83,6 +83,22 @@ const findRoles = (stored: readonly StoredKey[], now: number): { [Role in HostKe
 /** Lists keys, the one that signs first. */
 export const listKeys = ({ current, next, previous }: Omit<SigningKeys, 'published'>): HostKey[] =>
   [current, next, previous].filter(key => key !== undefined)
+
+/**
+ * Returns the document of the `did:web` of a host, `cards.example.com` or `127.0.0.1:8787`. It has the next key, too:
+ * verifiers may not fetch it again in time.
+ */
+export const createDidDocument = (host: string, { published }: Pick<SigningKeys, 'published'>) => {
+  const did = toDidWeb(host)
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
+    id: did,
+    verificationMethod: published.map(publicKeyJwk => ({
+      ...{ id: `${did}#${publicKeyJwk.kid}`, type: 'JsonWebKey2020', controller: did, publicKeyJwk },
+    })),
+    assertionMethod: published.map(({ kid }) => `${did}#${kid}`),
+  }
+}
 
 /** Names the keys that sign cards: if the name changes, all cards are signed again. '' for a host without keys. */
 export const nameSigners = (keys: SigningKeys | { misconfigured: string }): string =>

@@ -89,7 +89,7 @@ describe('POST /ard/search', () => {
     const query = { text: 'a' }
     const withFilter = (filter: unknown) => ({ query: { ...query, filter } })
     const invalidTags = [[], [1], [' '], ['x'.repeat(201)], Array(17).fill('a')]
-    const tagsRule = 'query.filter.tags must be 1 to 16 texts of 1 to 200 characters.'
+    const tagsRule = '/query/filter/tags must be 1 to 16 texts of 1 to 200 characters.'
     const sizeRule = 'pageSize must be a whole number from 1 to 100.'
     const rows: [body: unknown, message: string][] = [
       ['{', 'JSON'],
@@ -98,20 +98,20 @@ describe('POST /ard/search', () => {
       [{}, 'query is missing.'],
       [
         { query: { ...query, colour: 1 } },
-        'query.colour is not a known field here. Known fields: @context, text, filter.',
+        '/query/colour is not a known field here. Known fields: @context, text, filter.',
       ],
-      [{ query: {} }, 'query.text is missing.'],
-      [{ query: { text: 'a '.repeat(5000) } }, 'query.text must be a string of at most'],
-      [{ query: { text: ' *"() ' } }, 'query.text must have at least one letter or digit.'],
-      [withFilter([]), 'query.filter must be an object.'],
+      [{ query: {} }, '/query/text is missing.'],
+      [{ query: { text: 'a '.repeat(5000) } }, '/query/text must be a string of at most'],
+      [{ query: { text: ' *"() ' } }, '/query/text must have at least one letter or digit.'],
+      [withFilter([]), '/query/filter must be an object.'],
       [
         withFilter({ 'metadata.a': 'b' }),
-        'query.filter.metadata.a is not a known field here. Known fields: type, tags, capabilities.',
+        '/query/filter/metadata.a is not a known field here. Known fields: type, tags, capabilities.',
       ],
       ...invalidTags.map((tags): [unknown, string] => [withFilter({ tags }), tagsRule]),
       ...[0, -1, 1.5, 101, '1'].map((pageSize): [unknown, string] => [{ query, pageSize }, sizeRule]),
       [{ query, federation: 'all' }, 'federation must be auto, referrals or none.'],
-      [{ query, pageToken: 1 }, 'pageToken must be a string.'],
+      [{ query, pageToken: 1 }, '/pageToken must be a string.'],
       [{ query, pageToken: '1~x' }, 'pageToken must be that of the previous page.'],
       // The token of another search.
       [{ query, pageToken: '1~0123456789ab.1_1.1_1' }, 'cursor'],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { resolveSite } from '../../src/api/catalogs/site.ts'
+import { resolveSite } from '../../src/api/site.ts'
 import { senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'

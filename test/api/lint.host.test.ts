@@ -49,6 +49,8 @@ describe('POST /lint', () => {
     const shown = { representations: { '1.0': { name: 'My Agent' }, 'agent-card.json': { name: 'My Agent' } } }
     expect((await read('?representations=true')).body).toMatchObject(shown)
     expect((await read('?representations=false')).body).not.toHaveProperty('representations')
+    for (const query of ['?representations=yes', '?representation=true'])
+      expect(await read(query)).toMatchObject({ status: 400, body: { code: 'unknown-query' } })
   })
 
   it('lists the errors of an invalid card', async () => {

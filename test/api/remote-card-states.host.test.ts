@@ -70,7 +70,7 @@ it('serves a stale card whose upstream fails with Age and Warning, by any reques
   ] as const) {
     const response = await send(path, { method, token: as })
     expect(freshness(response), path).toEqual([200, tenMinutes, stale])
-    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('Age, Warning')
+    expect(response.headers.get('Access-Control-Expose-Headers')).toBe('*')
   }
   const etag = (await getCard('rs-stale')).headers.get('ETag') ?? ''
   expect(freshness(await getCard('rs-stale', { 'If-None-Match': etag }))).toEqual([304, tenMinutes, stale])

@@ -145,7 +145,7 @@ describe('GET /agents?q=', () => {
   it('names every unknown parameter', async () => {
     expect(await getPage('q=a&colour=red&size=2')).toMatchObject({
       code: 'unknown-query',
-      detail: expect.stringContaining('"colour", "size". It accepts set, writable, q, name, tag, skill,'),
+      detail: expect.stringContaining('"colour", "size". It accepts limit, cursor, q, name, tag, skill,'),
     })
   })
 })

@@ -104,7 +104,7 @@ describe('a sitemap of more agents than one document may have', () => {
     const url = new URL(`https://catalog/sitemap.xml?${query}`)
     return { text: await (await renderSitemap(url, env, size)).text() }
   }
-  const site = new URLSearchParams({ origin, own: '' })
+  const site = new URLSearchParams({ origin, isOwn: 'true' })
 
   it('is an index of pages, which together have every agent once', async () => {
     const index = await render(`${site}`)
@@ -116,7 +116,7 @@ describe('a sitemap of more agents than one document may have', () => {
       `${origin}/`,
       ...['a', 'b', 'c', 'd', 'e'].map(id => `${origin}/agents/${id}`),
     ])
-    await expect(render(`${site}&page=4`)).rejects.toMatchObject({ status: 404 })
+    await expect(render(`${site}&page=4`)).rejects.toMatchObject({ code: 'not-found' })
   })
 
   it('is one document as long as it fits', async () => {

@@ -187,6 +187,15 @@ describe('POST /verify with a URL', () => {
     expect(requested).toEqual([])
   })
 
+  it('reads no DID of a name under which this host publishes none', async () => {
+    const body = JSON.stringify({ card: signed, keys: ['did:web:attacker.example'] })
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await host.fetch('https://attacker.example/verify', { method: 'POST', headers, body })
+    expect(await response.json()).toMatchObject({
+      keys: { errors: ['did:web:attacker.example responded with HTTP 404'] },
+    })
+  })
+
   it('rejects addresses of this host that have no card', async () => {
     for (const [path, detail] of [
       ['/agents/none', 'responded with HTTP 404'],

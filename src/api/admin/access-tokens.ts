@@ -6,8 +6,17 @@ import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { answer, anyText, endpoint, invalidBody, jsonBody, noContent, pageQuery, paginate } from '../contract/index.ts'
-import { parseTime } from '../parse-request.ts'
+import {
+  answer,
+  anyText,
+  endpoint,
+  invalidBody,
+  jsonBody,
+  noContent,
+  pageQuery,
+  paginate,
+  parseTime,
+} from '../contract/index.ts'
 import { IssuedToken, OwnToken, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
 
 const tokenId = { id: anyText('The id of the token.') }

@@ -1,66 +1,59 @@
 import { SignJWT } from 'jose'
-import { requireScope } from '../../auth/index.ts'
 import { agentIdPattern, tokenIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, type HttpError, problem } from '../../http/index.ts'
-import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead, type AuditQuery } from '../../registry/audit/index.ts'
+import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { paginate, parsePageQuery, parseTime } from '../parse-request.ts'
-import { privateJson } from '../private-responses.ts'
+import {
+  answer,
+  choice,
+  endpoint,
+  pageQuery,
+  paginate,
+  parseTime,
+  type QueryParameter,
+  text,
+} from '../contract/index.ts'
+import { AuditPage } from '../schemas/index.ts'
+
+const time = (description: string): QueryParameter<number | undefined> => ({
+  ...{ description, schema: { type: 'string' }, problem: 'bad-filter', fallback: undefined },
+  parse: ([sent = '']) => {
+    const at = parseTime(sent)
+    return Number.isNaN(at) ? undefined : at
+  },
+  form: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
+})
 
 /** `GET /audit`: a page of the audit, newest first, with the newest entry of all, signed if this host has a key. */
-export const getAudit: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const url = new URL(request.url)
-  const { after, limit } = parsePageQuery(url, /^[1-9]\d{0,15}$/, Object.keys(FILTERS))
-  const before = after === '' ? Number.MAX_SAFE_INTEGER : Number(after)
-  const query = { before, limit: limit + 1, ...parseFilters(url.searchParams) }
-  const { entries, head } = await getRegistry(env).audit(query)
-  const { page, ...rest } = paginate(entries, limit, 'number')
-  const signed = head && (await signHead(head, config(env).publicOrigin ?? url.origin, env))
-  return privateJson({ entries: page, head: signed, ...rest })
-}
-
-type Filters = Omit<AuditQuery, 'before' | 'limit'>
-
-const badFilter = (name: string, form: string): HttpError => problem('bad-filter', `${name} must be ${form}.`)
-
-const matching =
-  (pattern: RegExp, form: string) =>
-  (name: string, text: string): string => {
-    if (pattern.test(text)) return text
-    throw badFilter(name, form)
-  }
-
-const time = (name: string, text: string): number => {
-  const at = parseTime(text)
-  if (Number.isNaN(at)) throw badFilter(name, 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z')
-  return at
-}
-
-const FILTERS: { [Name in keyof Filters]-?: (name: string, text: string) => NonNullable<Filters[Name]> } = {
-  agent: matching(agentIdPattern, 'the id of an agent'),
-  actor: matching(
-    new RegExp(`^(?:admin|host|anonymous)$|${tokenIdPattern.source}`),
-    'admin, host, anonymous or the id of a token',
-  ),
-  what: (name, text) => {
-    const what = AUDITED.find(known => known === text)
-    if (what === undefined) throw badFilter(name, `one of ${AUDITED.join(', ')}`)
-    return what
+export const getAudit = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Read the audit, newest entries first',
+    access: 'admin',
+    query: {
+      ...pageQuery(/^[1-9]\d{0,15}$/),
+      agent: text('Entries about this agent.', {
+        ...{ pattern: agentIdPattern, problem: 'bad-filter', form: 'the id of an agent' },
+      }),
+      actor: text('`admin`, `host`, `anonymous` or the id of a token.', {
+        pattern: new RegExp(`^(?:admin|host|anonymous)$|${tokenIdPattern.source}`),
+        ...{ problem: 'bad-filter', form: 'admin, host, anonymous or the id of a token' },
+      }),
+      what: choice('What happened.', AUDITED, { problem: 'bad-filter' }),
+      since: time('A date or time. Entries from then on.'),
+      until: time('A date or time. Entries before it.'),
+    },
+    responses: { 200: answer('A page of entries, and the newest of all.', AuditPage) },
   },
-  since: time,
-  until: time,
-}
-
-const parseFilters = (query: URLSearchParams): Filters =>
-  Object.fromEntries(
-    Object.entries(FILTERS).flatMap(([name, parse]) => {
-      const text = query.get(name)
-      return text === null ? [] : [[name, parse(name, text)]]
-    }),
-  )
+  async ({ query: { limit, cursor, ...filters }, request, env }) => {
+    const before = cursor === '' ? Number.MAX_SAFE_INTEGER : Number(cursor)
+    const { entries, head } = await getRegistry(env).audit({ before, limit: limit + 1, ...filters })
+    const { page, ...rest } = paginate(entries, limit, 'number')
+    const signed = head && (await signHead(head, config(env).publicOrigin ?? new URL(request.url).origin, env))
+    return { body: { entries: page, head: signed, ...rest } }
+  },
+)
 
 /** Adds a signature to the newest entry, a JWT with its number and hash, if this host has a key. */
 const signHead = async (head: AuditHead, issuer: string, env: Env): Promise<AuditHead & { signature?: string }> => {

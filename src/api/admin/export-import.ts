@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { actorOf, audited, countWrites, requireScope } from '../../auth/index.ts'
-import { CORS_HEADERS, type Handler, type HttpError, PRIVATE_NO_STORE, problem } from '../../http/index.ts'
+import { actorOf } from '../../auth/index.ts'
+import { type HttpError, problem } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
 import {
@@ -12,58 +12,80 @@ import {
   type Trailer,
 } from '../../registry/move/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { parseFlag } from '../parse-request.ts'
-import { privateJson } from '../private-responses.ts'
+import { answer, answerWith, type Content, endpoint, flag, otherBody } from '../contract/index.ts'
+import { anyObject, ImportResult } from '../schemas/index.ts'
+
+const exportLines: Content = { [EXPORT_TYPE]: { each: anyObject('A line of an export.') } }
 
 /**
  * `GET /export`: all that this host has registered, as lines of JSON. The Registry is read one page at a time, as fast
  * as the client reads. If that fails, the file has no last line, and no host imports it.
  */
-export const getExport: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const registry = getRegistry(env)
-  const hash = createHash('sha256')
-  let lines = 0
-  let cursor: ExportCursor | undefined
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      pull: async controller => {
-        const page = await registry.exportPage(cursor)
-        hash.update(page.lines)
-        lines += page.lines.split('\n').length - 1
-        cursor = page.next
-        controller.enqueue(new TextEncoder().encode(page.lines))
-        if (cursor) return
-        const trailer: Trailer = { end: true, lines, sha256: hash.digest('hex') }
-        controller.enqueue(new TextEncoder().encode(`${JSON.stringify(trailer)}\n`))
-        controller.close()
+export const exportHost = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Export all that is registered',
+    access: 'admin',
+    responses: { 200: answerWith('The export. Without its last line, it is incomplete.', exportLines) },
+  },
+  ({ request, env }) => {
+    const registry = getRegistry(env)
+    const hash = createHash('sha256')
+    let lines = 0
+    let cursor: ExportCursor | undefined
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        pull: async controller => {
+          const page = await registry.exportPage(cursor)
+          hash.update(page.lines)
+          lines += page.lines.split('\n').length - 1
+          cursor = page.next
+          controller.enqueue(new TextEncoder().encode(page.lines))
+          if (cursor) return
+          const trailer: Trailer = { end: true, lines, sha256: hash.digest('hex') }
+          controller.enqueue(new TextEncoder().encode(`${JSON.stringify(trailer)}\n`))
+          controller.close()
+        },
       },
-    },
-    { highWaterMark: 0 },
-  )
-  // HEAD must not read the Registry for nothing.
-  return new Response(request.method === 'HEAD' ? null : stream, {
-    headers: { ...CORS_HEADERS, 'Content-Type': EXPORT_TYPE, 'Cache-Control': PRIVATE_NO_STORE },
-  })
-}
+      { highWaterMark: 0 },
+    )
+    // HEAD must not read the Registry for nothing.
+    return { body: request.method === 'HEAD' ? null : stream }
+  },
+)
 
 /**
  * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit.
  * With `?tokens=false`, all but its tokens.
  */
-export const postImport: Handler = audited(async (request, env, ctx) => {
-  const principal = await requireScope({ request, env, ctx }, 'admin', '*')
-  await countWrites(principal, env)
-  const withTokens = parseFlag(new URL(request.url), 'tokens', true)
-  const file = new ImportedFile(request)
-  const imported = runImport(file, { actor: actorOf(principal), withTokens }, env)
-  const { agents, revisions, tokens } = await imported.catch(async error => {
-    await file.discard()
-    throw error
-  })
-  purgeLists(ctx)
-  return privateJson({ agents, revisions, tokens }, 201)
-})
+export const importHost = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Import an export into an empty host',
+    access: 'admin',
+    query: { tokens: flag('Whether its tokens are imported. Each is valid, whoever wrote it into the file.', true) },
+    headers: {
+      'Content-Encoding': { description: 'How the file is compressed.', schema: { enum: ['gzip', 'identity'] } },
+    },
+    body: otherBody('stream', exportLines, MAX_IMPORT_BYTES),
+    responses: { 201: answer('All of it was imported.', ImportResult) },
+    problems: [
+      ...(['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted'] as const),
+      'unsupported-encoding',
+    ],
+    limits: ['WRITE_LIMIT'],
+  },
+  async ({ request, env, ctx, query, caller }) => {
+    const file = new ImportedFile(request)
+    const imported = runImport(file, { actor: actorOf(caller), withTokens: query.tokens }, env)
+    const { agents, revisions, tokens } = await imported.catch(async error => {
+      await file.discard()
+      throw error
+    })
+    purgeLists(ctx)
+    return { body: { agents, revisions, tokens } }
+  },
+)
 
 const runImport = async (
   file: ImportedFile,

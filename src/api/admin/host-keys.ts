@@ -1,21 +1,28 @@
-import { requireScope } from '../../auth/index.ts'
 import { config, type Variables } from '../../config.ts'
-import { type Handler, problem } from '../../http/index.ts'
-import type { SigningState } from '../../registry/store/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { problem } from '../../http/index.ts'
+import { getRegistry, type SigningState } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
-import { privateJson } from '../private-responses.ts'
+import { answer, endpoint } from '../contract/index.ts'
+import { HostKeys } from '../schemas/index.ts'
 
 /** `GET /keys`: the keys of this host. It also wakes the Registry, which signs the cards again if keys have changed. */
-export const getKeys: Handler = async (request, env, ctx) => {
-  await requireScope({ request, env, ctx }, 'admin', '*')
-  const now = Date.now()
-  const keys = await getSigningKeys(env, now)
-  // Unlike everybody else, an administrator gets the reason.
-  if ('misconfigured' in keys) throw problem('no-signing-key', keys.misconfigured)
-  const state = await getRegistry(env).signingState(nameSigners(keys))
-  return privateJson(describeKeys(keys, state, cardCacheSeconds(env), now))
-}
+export const getKeys = endpoint(
+  {
+    tag: 'administration',
+    summary: 'Get the roles of the keys with which this host signs',
+    access: 'admin',
+    responses: { 200: answer('The keys, without their private parts.', HostKeys) },
+    problems: ['no-signing-key'],
+  },
+  async ({ env }) => {
+    const now = Date.now()
+    const keys = await getSigningKeys(env, now)
+    // Unlike everybody else, an administrator gets the reason.
+    if ('misconfigured' in keys) return problem('no-signing-key', keys.misconfigured)
+    const state = await getRegistry(env).signingState(nameSigners(keys))
+    return { body: describeKeys(keys, state, cardCacheSeconds(env), now) }
+  },
+)
 
 /** Seconds for which KV's cache and the memory of an isolate together may serve a card that was replaced. */
 const EDGE_CACHE_SECONDS = 60

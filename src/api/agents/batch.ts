@@ -1,28 +1,15 @@
-import {
-  assertWriter,
-  audited,
-  countWrites,
-  isAdmin,
-  type Principal,
-  reportRefusal,
-  requireAnyAgent,
-} from '../../auth/index.ts'
+import { assertWriter, countWrites, isAdmin, type Principal, reportRefusal } from '../../auth/index.ts'
 import { type CardError, validate } from '../../card/model/index.ts'
 import {
-  CORS_HEADERS,
-  type Handler,
   HttpError,
-  PRIVATE_NO_STORE,
   parseJsonText,
   parsePrecondition,
   problem,
   type RequestContext,
-  readBodyText,
   statusOf,
   toHttpError,
   toProblem,
 } from '../../http/index.ts'
-import { essence } from '../../json/index.ts'
 import {
   LINES_PER_WRITE,
   MAX_ATOMIC_BATCH_BYTES,
@@ -32,14 +19,14 @@ import {
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import type { Registration } from '../../registry/index.ts'
-import type { BatchResult } from '../../registry/store/index.ts'
+import type { BatchResult as LineResult } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { parseFlag } from '../parse-request.ts'
-import { BatchLine } from '../schemas/index.ts'
+import { answerWith, endpoint, flag, otherBody } from '../contract/index.ts'
+import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { registerPrepared, rejectionError, serializeReceipt } from './registration.ts'
+import { registerPrepared, rejectionError } from './registration.ts'
 
-const NDJSON = 'application/x-ndjson'
+const MEDIA_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl']
 
 /**
  * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
@@ -51,55 +38,69 @@ type Entry = {
   prepare?: (isLast: boolean) => Promise<PreparedWrite>
   prepared?: PreparedWrite
   error?: HttpError
-  registered?: { status: number; agent: object }
+  registered?: { status: number; agent: Receipt }
 }
+
+const results = { 'application/x-ndjson': { each: BatchResult } } as const
 
 /**
  * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without
  * `?atomic=true`, a line that is refused does not affect the others.
  */
-export const postBatch: Handler = audited(async (request, env, ctx) => {
-  const context = { request, env, ctx }
-  const principal = await requireAnyAgent(context, 'write')
-  const isAtomic = parseFlag(new URL(request.url), 'atomic', false)
-  if (![NDJSON, 'application/ndjson', 'application/jsonl'].includes(essence(request.headers.get('Content-Type'))))
-    throw problem('unsupported-media-type', `Send one JSON object a line, with \`Content-Type: ${NDJSON}\`.`)
-  // The first lines before the body is read, and the others before they are compiled.
-  await countWrites(principal, env)
-  const entries = await readEntries(await readBodyText(request, MAX_BATCH_BYTES), principal, context)
-  try {
-    if (isAtomic) await registerTogether(entries, principal, env)
-    else await registerEach(entries, principal, env)
-  } finally {
-    if (entries.some(({ registered }) => registered)) purgeLists(ctx)
-  }
-  for (const { id, error } of entries)
-    if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
-  return new Response(entries.map(entry => `${JSON.stringify(serializeEntry(entry))}\n`).join(''), {
-    status: isAtomic && entries.some(({ error }) => error) ? 422 : 200,
-    headers: { ...CORS_HEADERS, 'Content-Type': NDJSON, 'Cache-Control': PRIVATE_NO_STORE },
-  })
-})
+export const registerBatch = endpoint(
+  {
+    tag: 'registry',
+    summary: `Register up to ${MAX_BATCH_LINES} agents, one a line`,
+    description:
+      'Agents are registered in the order of their lines: of two that claim one host name, the first gets it. ' +
+      'Each line of the response has the status that the registration of its line would have had.',
+    access: 'write',
+    query: { atomic: flag('Whether all agents are registered, or none.', false) },
+    body: otherBody('text', Object.fromEntries(MEDIA_TYPES.map(type => [type, { each: BatchLine }])), MAX_BATCH_BYTES),
+    responses: {
+      200: answerWith('The result of each line, in the same order.', results),
+      422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
+    },
+    problems: ['empty-batch'],
+    // For the first lines; the others count before they are compiled.
+    limits: ['WRITE_LIMIT'],
+  },
+  async ({ query: { atomic }, body, caller, request, env, ctx }) => {
+    const context = { request, env, ctx }
+    const entries = await readEntries(body, caller, context)
+    try {
+      await (atomic ? registerTogether : registerEach)(entries, caller, env)
+    } finally {
+      if (entries.some(({ registered }) => registered)) purgeLists(ctx)
+    }
+    for (const { id, error } of entries)
+      if (error && error.code !== 'batch-refused') await reportRefusal(error, id, context)
+    return {
+      status: atomic && entries.some(({ error }) => error) ? 422 : 200,
+      body: entries.map(entry => `${JSON.stringify(toBatchResult(entry))}\n`).join(''),
+    }
+  },
+)
 
-const readEntries = async (text: string, principal: Principal, context: RequestContext): Promise<Entry[]> => {
+const readEntries = async (text: string, caller: Principal, context: RequestContext): Promise<Entry[]> => {
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]))
   if (lines.length === 0) throw problem('empty-batch', 'The batch has no lines.')
   if (lines.length > MAX_BATCH_LINES)
     throw problem('too-large', `The batch has ${lines.length} lines; ${MAX_BATCH_LINES} are allowed.`)
-  await countWrites(principal, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
+  await countWrites(caller, context.env, Math.ceil(lines.length / LINES_PER_WRITE) - 1)
   const ids = new Set<string>()
   return Promise.all(
     lines.map(async ({ line, number }) => {
       const entry: Entry = { line: number }
-      await attempt(entry, () => readLine(entry, line, { ids, principal, context }))
+      await attempt(entry, () => readLine(entry, line, { ids, caller, context }))
       return entry
     }),
   )
 }
 
-type Batch = { ids: Set<string>; principal: Principal; context: RequestContext }
+type Batch = { ids: Set<string>; caller: Principal; context: RequestContext }
 
-const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch): void => {
+const readLine = (entry: Entry, text: string, { ids, caller, context }: Batch): void => {
   const { request, env } = context
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
     throw problem('too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
@@ -107,18 +108,17 @@ const readLine = (entry: Entry, text: string, { ids, principal, context }: Batch
   if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
   const { id, manifest: document, ifMatch, ifNoneMatch } = parsed.output
   entry.id = id
-  assertWriter(principal, id)
+  assertWriter(caller, id)
   if (ids.has(id)) throw badLine(`An earlier line registers agent "${id}" already.`)
   ids.add(id)
   const headers = new Headers()
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch)
   if (ifNoneMatch !== undefined) headers.set('If-None-Match', ifNoneMatch)
   const precondition = parsePrecondition(headers)
-  const requestOrigin = new URL(request.url).origin
-  entry.prepare = createPreparation({ principal, id, document, precondition, requestOrigin }, env)
+  entry.prepare = createPreparation({ caller, request, id, document, precondition }, env)
 }
 
-const badLine = (detail: string, more?: { errors: CardError[] }): HttpError => problem('bad-line', detail, more)
+const badLine = (detail: string, more?: { errors: CardError[] }) => problem('bad-line', detail, more)
 
 /** Does a part of the work for a line; what it throws for a client is the error of the line. */
 const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {
@@ -168,23 +168,23 @@ const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   return ready.sort((a, b) => a.line - b.line)
 }
 
-const registerEach = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+const registerEach = async (entries: readonly Entry[], caller: Principal, env: Env): Promise<void> => {
   const rest = entries.values()
   for (let ready = await prepareNext(rest); ready.length > 0; ready = await prepareNext(rest))
-    for (const chunk of splitChunks(ready)) await registerChunk(chunk, principal, env)
+    for (const chunk of splitChunks(ready)) await registerChunk(chunk, caller, env)
 }
 
 /**
  * Registers lines in their order. A line whose agent was changed concurrently is repeated before the next ones. If the
  * Registry does not respond, the rest get that error: the results of the others must still reach the client.
  */
-const registerChunk = async (chunk: readonly Ready[], principal: Principal, env: Env): Promise<void> => {
+const registerChunk = async (chunk: readonly Ready[], caller: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )
     try {
-      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(principal), false)
+      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(caller), false)
       for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
-        if (result?.outcome === 'conflict') await registerAgain(entry, principal, env)
+        if (result?.outcome === 'conflict') await registerAgain(entry, caller, env)
         else if (result) settle(entry, result)
       }
       rest = rest.slice(results.length)
@@ -197,15 +197,15 @@ const registerChunk = async (chunk: readonly Ready[], principal: Principal, env:
 }
 
 /** Repeats a registration whose agent was changed, or remote card refreshed, at the same time. */
-const registerAgain = (entry: Ready, principal: Principal, env: Env): Promise<void> =>
+const registerAgain = (entry: Ready, caller: Principal, env: Env): Promise<void> =>
   attempt(entry, async () => {
     const prepare = entry.prepare ?? (async () => entry.prepared)
-    const { prepared, result } = await registerPrepared(prepare, principal, env)
+    const { prepared, result } = await registerPrepared(prepare, caller, env)
     entry.prepared = prepared
     settle(entry, result)
   })
 
-const registerTogether = async (entries: readonly Entry[], principal: Principal, env: Env): Promise<void> => {
+const registerTogether = async (entries: readonly Entry[], caller: Principal, env: Env): Promise<void> => {
   const ready: Ready[] = []
   const rest = entries.values()
   for (let next = await prepareNext(rest); next.length > 0; next = await prepareNext(rest)) {
@@ -219,7 +219,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
     for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
     return
   }
-  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(principal), true)
+  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(caller), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
     if (result) settle(entry, result)
@@ -227,7 +227,7 @@ const registerTogether = async (entries: readonly Entry[], principal: Principal,
 }
 
 /** Sets the result of a line, and drops what was made from it. */
-const settle = (entry: Ready, result: BatchResult | HttpError): void => {
+const settle = (entry: Ready, result: LineResult | HttpError): void => {
   const { prepared } = entry
   const { id, expected } = prepared.registration
   if (result instanceof HttpError) entry.error = result
@@ -235,14 +235,14 @@ const settle = (entry: Ready, result: BatchResult | HttpError): void => {
   else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
   else {
     cacheRegistered(prepared.registration, result)
-    entry.registered = { status: result.created ? 201 : 200, agent: serializeReceipt(prepared, result) }
+    entry.registered = { status: result.created ? 201 : 200, agent: toReceipt(prepared.registration, result, prepared) }
   }
   const done: Entry = entry
   delete done.prepared
   delete done.prepare
 }
 
-const withdrawn = (): HttpError =>
+const withdrawn = () =>
   problem('batch-refused', 'Nothing was registered, because another line of the batch was refused.')
 
 const splitChunks = (ready: readonly Ready[]): Ready[][] => {
@@ -269,7 +269,7 @@ const sizeOf = (entry: Ready): number => {
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
 }
 
-const serializeEntry = ({ line, id, registered, error }: Entry): object => {
+const toBatchResult = ({ line, id, registered, error }: Entry): BatchResult => {
   const place = { line, ...(id !== undefined && { id }) }
   if (error) return { ...place, status: statusOf(error), error: toProblem(error) }
   if (!registered) throw new Error(`line ${line} has no result`)

@@ -1,4 +1,4 @@
-import { audited, countRequest, requireWriter } from '../../auth/index.ts'
+import type { Authentication } from '../../auth/index.ts'
 import type { Compiled } from '../../card/compile/index.ts'
 import {
   type AgentCard,
@@ -7,7 +7,6 @@ import {
   createObservations,
   type Observations,
   type Receipt,
-  type ServedReceipt,
   type StoredReceipt,
 } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
@@ -20,49 +19,56 @@ import {
   signReceipt,
   summarize,
 } from '../../conformance/index.ts'
-import { type Handler, problem, type RequestContext, respondWithDocument } from '../../http/index.ts'
+import { problem, type RequestContext } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { cacheReceipt, readDocument, readProfile, readReceipt, sendObservations } from '../../registry/edge/index.ts'
 import type { SourceRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { StoredManifest } from '../../registry/tables/index.ts'
-import { agentNotFound, upstreamCardUnavailable } from '../agent-errors.ts'
+import { agentNotFound, UPSTREAM_PROBLEMS, upstreamCardUnavailable } from '../agent-errors.ts'
 import { agentCard, loadCard } from '../card-endpoints.ts'
-import { readBody } from '../parse-request.ts'
-import { privateJson } from '../private-responses.ts'
-import { CheckRequest } from '../schemas/index.ts'
+import { agentPath, answer, endpoint, jsonBody } from '../contract/index.ts'
+import { CheckRequest, ConformanceReceipt, Observed, toObserved } from '../schemas/index.ts'
+import { agentWrite, ownerRead } from './registration.ts'
 
 /** `POST /agents/{id}/check`: tests an agent against its card, and stores the receipt. */
-export const postCheck: Handler = audited(async (request, env, ctx, params) => {
-  const context = { request, env, ctx }
-  const { principal, id } = await requireWriter(context, params)
-  const form = 'empty, or {"send": true} to send a message, too'
-  const { send = false } = await readBody(request, CheckRequest, { code: 'invalid-check', form, empty: {} })
-  await countRequest(env.CALL_LIMIT, principal.subject, 'Too many calls of this token.')
-  const registry = getRegistry(env)
-  const [manifest, source, profile] = await Promise.all([
-    registry.manifest(id),
-    registry.sourceRecord(id),
-    readProfile(id, env, ctx),
-  ])
-  if (!manifest || !profile) throw agentNotFound(id)
-  const card = await readCheckedCard(id, env)
-  const agent: CheckedAgent = {
-    ...{ id, profile, caller: principal.subject, context, serveCard: agentCard },
-    source: source?.source.kind === 'card' ? source.source : undefined,
-    seconds: Math.min(CHECK_TIMEOUT_SECONDS, config(env).upstreamTimeoutSeconds),
-  }
-  if (!(await registry.beginCheck(id)))
-    throw problem('check-running', `Another check of agent "${id}" is running.`, {
-      headers: { 'Retry-After': '10' },
-    })
-  const checking = check(agent, { card, send, manifest })
-  // A client that leaves must not leave the agent behind as one that is being checked.
-  ctx.waitUntil(checking.catch(() => undefined))
-  const stored = await checking
-  return privateJson({ ...stored, current: true } satisfies ServedReceipt)
-})
+export const checkAgent = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Test an agent against its card, and store a signed receipt',
+    description:
+      'Sends harmless calls through the gate and to the agent itself. With `send`, one message and one stream as ' +
+      'well, which start work.',
+    body: jsonBody(CheckRequest, { problem: 'invalid-check', outcome: 'Nothing was checked.', fallback: {} }),
+    responses: { 200: answer('The receipt.', ConformanceReceipt) },
+    problems: ['agent-not-found', 'check-running', ...UPSTREAM_PROBLEMS],
+    limits: ['WRITE_LIMIT', 'CALL_LIMIT'],
+  },
+  async ({ params: { id }, caller, body: { send = false }, request, env, ctx }) => {
+    const registry = getRegistry(env)
+    const [manifest, source, profile] = await Promise.all([
+      registry.manifest(id),
+      registry.sourceRecord(id),
+      readProfile(id, env, ctx),
+    ])
+    if (!manifest || !profile) return agentNotFound(id)
+    const card = await readCheckedCard(id, env)
+    const agent: CheckedAgent = {
+      ...{ id, profile, caller: caller.subject, context: { request, env, ctx }, serveCard: agentCard },
+      source: source?.source.kind === 'card' ? source.source : undefined,
+      seconds: Math.min(CHECK_TIMEOUT_SECONDS, config(env).upstreamTimeoutSeconds),
+    }
+    if (!(await registry.beginCheck(id)))
+      return problem('check-running', `Another check of agent "${id}" is running.`, {
+        headers: { 'Retry-After': '10' },
+      })
+    const checking = check(agent, { card, send, manifest })
+    // A client that leaves must not leave the agent behind as one that is being checked.
+    ctx.waitUntil(checking.catch(() => undefined))
+    return { body: { ...(await checking), current: true } }
+  },
+)
 
 /** Reads the version and the entity tag of an agent's public card, also of an internal agent. */
 const readCheckedCard = async (id: string, env: Env): Promise<Receipt['card']> => {
@@ -93,49 +99,63 @@ const check = async (agent: CheckedAgent, { card, send, manifest }: CheckPlan): 
 }
 
 /** `GET /agents/{id}/receipt`: the receipt of the newest check of an agent, for callers who may read its card. */
-export const getReceipt: Handler = async (request, env, ctx, { id = '' }) => {
-  const etag = agentIdPattern.test(id) ? await findEtag(id, { request, env, ctx }) : null
-  if (etag === null) throw agentNotFound(id)
-  const stored = await readReceipt(id, env, ctx)
-  if (stored === null)
-    throw problem('no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
-  const served: ServedReceipt = { ...stored, current: stored.receipt.card.etag === etag }
-  return respondWithDocument(served, request.headers, {
-    'Cache-Control': config(env).publicCacheControl,
-    'Content-Type': 'application/json',
-  })
-}
+export const getReceipt = endpoint(
+  {
+    tag: 'registry',
+    summary: 'Get the receipt of the newest check of an agent',
+    access: 'optional',
+    params: agentPath,
+    responses: { 200: answer('The receipt.', ConformanceReceipt) },
+    validated: true,
+    problems: ['agent-not-found', 'no-receipt'],
+  },
+  async ({ params: { id }, ...context }) => {
+    const { env, ctx } = context
+    const etag = agentIdPattern.test(id) ? await findEtag(id, context) : null
+    if (etag === null) return agentNotFound(id)
+    const stored = await readReceipt(id, env, ctx)
+    return stored === null
+      ? problem('no-receipt', `Agent "${id}" was never checked. POST /agents/${id}/check checks it.`)
+      : { body: { ...stored, current: stored.receipt.card.etag === etag } }
+  },
+)
 
 /** Returns the entity tag of an agent's public card, '' while it has none; null if the caller may not read it. */
-const findEtag = async (id: string, context: RequestContext): Promise<string | null> => {
-  const { env, ctx } = context
+const findEtag = async (id: string, context: RequestContext & { caller: Authentication }): Promise<string | null> => {
+  const { caller, env, ctx } = context
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public') return (await readDocument(id, 'agent-card.json', env, ctx))?.etag ?? ''
   // What a caller reads of an internal agent may be an extended card.
-  if ((await loadCard(id, 'agent-card.json', context, { inList: true })) === null) return null
+  if ((await loadCard(id, 'agent-card.json', context, { caller, inList: true })) === null) return null
   return (await getRegistry(env).document(id, 'agent-card.json'))?.etag ?? ''
 }
 
 // Observations
 
 /** `GET /agents/{id}/observed`: what the calls of an agent have shown, and how its card differs from it. */
-export const getObserved: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
-  // A client that has just called an agent often reaches the same isolate.
-  await sendObservations(id, env)
-  const registry = getRegistry(env)
-  const [stored, source, observations] = await Promise.all([
-    registry.manifest(id),
-    registry.sourceRecord(id),
-    registry.observations(id),
-  ])
-  if (!stored) throw agentNotFound(id)
-  const compiled = await compileStored(id, stored, source, env)
-  // Absent without a valid card, such as one never fetched.
-  const proposals = compiled && (observations ? proposeChanges(compiled, observations) : [])
-  const observed = serializeObservations(observations ?? createObservations(0))
-  return privateJson({ id, ...observed, ...(proposals && { proposals }) })
-}
+export const getObserved = endpoint(
+  {
+    ...ownerRead,
+    summary: 'Get what the calls of an agent have shown, and how its card differs',
+    responses: { 200: answer('Counts of calls, and proposals.', Observed) },
+    problems: ['agent-not-found'],
+  },
+  async ({ params: { id }, env }) => {
+    // A client that has just called an agent often reaches the same isolate.
+    await sendObservations(id, env)
+    const registry = getRegistry(env)
+    const [stored, source, observations] = await Promise.all([
+      registry.manifest(id),
+      registry.sourceRecord(id),
+      registry.observations(id),
+    ])
+    if (!stored) return agentNotFound(id)
+    const compiled = await compileStored(id, stored, source, env)
+    // Absent without a valid card, such as one never fetched.
+    const proposals = compiled && (observations ? proposeChanges(compiled, observations) : [])
+    return { body: { id, ...toObserved(observations ?? createObservations(0)), ...(proposals && { proposals }) } }
+  },
+)
 
 const compileStored = async (
   id: string,
@@ -161,19 +181,4 @@ const proposeChanges = (compiled: Compiled, observations: Observations): Proposa
     ...proposal,
     pointer: toAuthored(proposal.pointer),
   }))
-}
-
-const serializeObservations = ({ first, last, calls, failures, protocols, ...observed }: Observations) => {
-  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0)
-  const { streaming, pushNotifications, operations, mediaTypes } = observed
-  return {
-    calls,
-    ...(calls > 0 && { since: new Date(first).toISOString(), lastSeen: new Date(last).toISOString() }),
-    errorRate: calls === 0 ? 0 : Number((failed / calls).toFixed(4)),
-    ...{ failures, streaming, pushNotifications, operations, mediaTypes },
-    interfaces: Object.entries(protocols).map(([protocol, outcomes]) => {
-      const [protocolBinding, protocolVersion] = protocol.split(' ')
-      return { protocolBinding, protocolVersion, ...outcomes }
-    }),
-  }
 }

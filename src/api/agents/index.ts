@@ -1,2 +1,2 @@
-export { countList, type FoundAgent, LIST_FORMATS, listResponse, listVisibleAgents } from './lists.ts'
+export { agentPage, readShamanList, readSuperxList, respondWithList } from './lists.ts'
 export { decodeCursor, digestSearch, encodeCursor, rankingCursor } from './search-query.ts'

@@ -10,10 +10,10 @@ import {
   resolveSource,
   type Source,
 } from '../../card/manifest/index.ts'
-import type { CardError, Issue, Note } from '../../card/model/index.ts'
+import type { CardError, Issue, Note, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
-import { findMissingBindings, type HttpError, type Precondition, problem } from '../../http/index.ts'
+import { findMissingBindings, type Precondition, problem } from '../../http/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
 import {
   compareWithLatest,
@@ -35,13 +35,13 @@ import {
   prepareRemote,
   reconcile,
 } from '../../sources/index.ts'
-import { invalidBody } from '../parse-request.ts'
+import { invalidBody } from '../contract/index.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
 export type PreparedWrite = {
   registration: Registration
   /** Absent for a remote card that was never fetched. */
-  compiled: Compiled | undefined
+  report?: Report
   /** The source of a remote card. */
   record?: SourceRecord
   /** The changes for clients; absent where there is no card to compare with. */
@@ -50,11 +50,11 @@ export type PreparedWrite = {
 
 /** A write as it was requested. */
 export type WriteRequest = {
-  principal: Principal
+  caller: Principal
+  request: Request
   id: string
   document: Json
   precondition: Precondition
-  requestOrigin: string
   /** The pending card that it accepts, or the revision that it restores. */
   cause?: WriteCause
 }
@@ -73,11 +73,11 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 }
 
 const prepareWrite = async (
-  { principal, id, document, precondition, requestOrigin, cause, isLast }: WriteRequest & { isLast: boolean },
+  { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
   fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
-  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin }
+  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
   const read = readManifest(document, id)
   if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
   const { manifest } = read
@@ -88,7 +88,7 @@ const prepareWrite = async (
   const source = resolveSource(manifest.upstream)
   const origin = resolveOrigin(manifest, origins)
   // Before anything is fetched, because a secret may be sent along.
-  const bindingUse = isAdmin(principal) ? undefined : await currentBindingUse(id, manifest, env)
+  const bindingUse = isAdmin(caller) ? undefined : await currentBindingUse(id, manifest, env)
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
   const compare = (
@@ -100,7 +100,7 @@ const prepareWrite = async (
       const result = compile(earlier, { id, ...origins, fetched })
       return 'compiled' in result ? result.compiled : undefined
     }
-    const terms = { actor: actorOf(principal), expected, ...(cause && { cause }) }
+    const terms = { actor: actorOf(caller), expected, ...(cause && { cause }) }
     const versionPlace = read.errorPointer('/version')
     return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
   }
@@ -115,7 +115,7 @@ const prepareWrite = async (
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, requestOrigin] })
+  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, origins.requestOrigin] })
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
@@ -148,7 +148,7 @@ const compareWithRegistered = async (
   compiled: Compiled | undefined,
   { id, versionPlace, isLast, manifest, origin, recompile, terms }: ComparedWrite,
   env: Env,
-): Promise<{ write: Pick<PreparedWrite, 'compiled' | 'changes'>; signing: Signing; terms: WriteTerms }> => {
+): Promise<{ write: Omit<PreparedWrite, 'registration'>; signing: Signing; terms: WriteTerms }> => {
   const latest = await getRegistry(env).latestRevision(id)
   const comparison = compareWithLatest(compiled, latest, recompile)
   const { finding, changes } = comparison
@@ -158,7 +158,7 @@ const compareWithRegistered = async (
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
   return {
     write: {
-      compiled: compiled && extendReport(compiled, describeSigning(signing, compiled.documents), finding, env),
+      ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
       ...(changes && { changes }),
     },
     signing,
@@ -166,7 +166,7 @@ const compareWithRegistered = async (
   }
 }
 
-const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding): HttpError => {
+const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding) => {
   const advice = `${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`
   const detail = `Nothing was registered. The version ${message}. ${advice}`
   return problem('incompatible-version', detail, { errors: [{ pointer, message }] })
@@ -175,12 +175,12 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
 type Warning = Omit<Issue, 'severity'>
 
 /** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
-const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Compiled => {
+const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Report => {
   const { report, toAuthored } = compiled
   const version = { rule: 'incompatible-version', pointer: toAuthored('/version'), message: finding?.message ?? '' }
   const warnings = [...(finding ? [version] : []), ...findCallProblems(compiled, env)]
   const issues = [...warnings.map((warning): Issue => ({ ...warning, severity: 'warning' })), ...report.issues]
-  return { ...compiled, report: { ...report, signatures: [...report.signatures, ...signing], issues } }
+  return { ...report, signatures: [...report.signatures, ...signing], issues }
 }
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
@@ -206,8 +206,8 @@ const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): Jso
 const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
 
-const invalidCard = (errors: CardError[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card'): HttpError =>
-  invalidBody(code, 'Nothing was registered. ', errors)
+const invalidCard = (errors: CardError[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card') =>
+  invalidBody(code, 'Nothing was registered.', errors)
 
 /** A revision that uses a secret or a service binding of this Worker, and which of them its manifest names. */
 type BindingUse = { id: string; seq: number; name: 'secret' | 'service'; document: Json; origin: string }
@@ -243,7 +243,7 @@ const assertSameManifest = ({ name, document }: BindingUse, written: Json): void
     throw bindingChanged(name, 'belongs to an agent whose card was never fetched, so nothing can be compared')
 }
 
-const bindingChanged = (name: BindingUse['name'], reason: string): HttpError =>
+const bindingChanged = (name: BindingUse['name'], reason: string) =>
   adminRequired(
     `upstream.${name} ${reason}. Changing where a secret or binding of the host is sent, for which calls, or by whom,`,
   )

@@ -1,42 +1,60 @@
-import { actorOf, adminRequired, audited, isAdmin, type Principal, requireWriter } from '../../auth/index.ts'
-import { cardUrl } from '../../card/model/index.ts'
-import {
-  type Handler,
-  type HttpError,
-  type Precondition,
-  parsePrecondition,
-  problem,
-  readJson,
-} from '../../http/index.ts'
+import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
+import { type Precondition, problem } from '../../http/index.ts'
+import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import type { Registered, WriteRejection } from '../../registry/store/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
-import { noContent, privateJson } from '../private-responses.ts'
+import { agentPath, answer, endpoint, jsonBody, noContent } from '../contract/index.ts'
+import { Manifest, Receipt, toReceipt } from '../schemas/index.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
-import { serializeSource } from './remote-cards.ts'
+
+/** What the reads of an agent's owner have in common. */
+export const ownerRead = { tag: 'registry', access: 'write', params: agentPath } as const
+
+/** What the writes of an agent have in common. */
+export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
+
+/** Describes the receipt of a registration. */
+export const receipt = (description: string) => answer(description, Receipt, { headers: ['ETag'] })
+
+/** The problems of a registration. */
+export const REGISTRATION_PROBLEMS = [
+  ...(['forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card', 'host-taken'] as const),
+  ...(['incompatible-version', 'conflict'] as const),
+] as const
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
-export const putAgent: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const precondition = parsePrecondition(request.headers)
-  const document = await readJson(request)
-  const requestOrigin = new URL(request.url).origin
-  return registerDocument({ principal, id, document, precondition, requestOrigin }, env, ctx)
-})
+export const putAgent = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Register or replace an agent',
+    description:
+      'A manifest, or a bare card in any dialect. The report of the response lists what was filled in and found.',
+    conditional: true,
+    body: jsonBody(Manifest),
+    responses: { 200: receipt('The agent was replaced.'), 201: receipt('The agent was registered.') },
+    problems: REGISTRATION_PROBLEMS,
+  },
+  ({ caller, request, env, ctx, params: { id }, precondition, body: document }) =>
+    registerDocument({ caller, request, id, document, precondition }, env, ctx),
+)
 
-/** Registers a document as an agent and returns its receipt. Throws if nothing was registered. */
-export const registerDocument = async (write: WriteRequest, env: Env, ctx: ExecutionContext): Promise<Response> => {
-  const { principal, id } = write
+/** Registers a document as an agent. Returns the response with its receipt; returns or throws why there is none. */
+export const registerDocument = async (
+  write: WriteRequest,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<{ status: 200 | 201; body: Receipt; headers: { ETag: string } } | ReturnType<typeof rejectionError>> => {
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
-  const { prepared, result } = await registerPrepared(createPreparation(write, env), principal, env)
+  const { prepared, result } = await registerPrepared(createPreparation(write, env), write.caller, env)
   const { registration } = prepared
-  if (result.outcome !== 'registered') throw rejectionError(result, id, registration.expected)
+  if (result.outcome !== 'registered') return rejectionError(result, write.id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
-  const { manifestEtag: ETag } = registration
-  return privateJson(serializeReceipt(prepared, result), result.created ? 201 : 200, { ETag })
+  const body = toReceipt(registration, result, prepared)
+  return { status: result.created ? 201 : 200, body, headers: { ETag: registration.manifestEtag } }
 }
 
 const MAX_ATTEMPTS = 5
@@ -44,50 +62,72 @@ const MAX_ATTEMPTS = 5
 /** Prepares and registers an agent, again if it was changed, or its remote card refreshed, at the same time. */
 export const registerPrepared = async (
   prepare: (isLast: boolean) => Promise<PreparedWrite>,
-  principal: Principal,
+  caller: Principal,
   env: Env,
 ): Promise<{ prepared: PreparedWrite; result: Registered | WriteRejection }> => {
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === MAX_ATTEMPTS
     const prepared = await prepare(isLast)
-    const result = await getRegistry(env).register(prepared.registration, isAdmin(principal))
+    const result = await getRegistry(env).register(prepared.registration, isAdmin(caller))
     if (result.outcome !== 'conflict' || isLast) return { prepared, result }
   }
 }
 
 /** `DELETE /agents/{id}`: removes an agent, here at once and everywhere within the cache time. */
-export const deleteAgent: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const precondition = parsePrecondition(request.headers)
-  const result = await getRegistry(env).remove(id, precondition, actorOf(principal))
-  if (result.outcome !== 'removed') throw rejectionError(result, id, precondition)
-  cacheRemoved(id, result)
-  purgeLists(ctx)
-  return noContent()
-})
+export const deleteAgent = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Remove an agent',
+    conditional: true,
+    responses: { 204: noContent('The agent was removed.') },
+    problems: ['agent-not-found', 'precondition-failed'],
+  },
+  async ({ params: { id }, caller, precondition, env, ctx }) => {
+    const result = await getRegistry(env).remove(id, precondition, actorOf(caller))
+    if (result.outcome === 'unknown-agent') return agentNotFound(id)
+    if (result.outcome === 'precondition-failed') return preconditionFailed(id, result.exists, precondition)
+    cacheRemoved(id, result)
+    purgeLists(ctx)
+    return {}
+  },
+)
 
 /** `DELETE /agents/{id}/tasks`: forgets which callers started which tasks, for an agent that uses its ids again. */
-export const deleteTasks: Handler = audited(async (request, env, ctx, params) => {
-  const { principal, id } = await requireWriter({ request, env, ctx }, params)
-  const result = await getRegistry(env).clearTasks(id, actorOf(principal))
-  if (result.outcome !== 'cleared') throw rejectionError(result, id, {})
-  return noContent()
-})
+export const deleteTasks = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Forget which callers started which tasks of an agent',
+    description:
+      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks ' +
+      `any more; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
+    responses: { 204: noContent('The tasks belong to nobody.') },
+    problems: ['agent-not-found'],
+  },
+  async ({ params: { id }, caller, env }) => {
+    const result = await getRegistry(env).clearTasks(id, actorOf(caller))
+    return result.outcome === 'cleared' ? {} : agentNotFound(id)
+  },
+)
 
 /** `GET /agents/{id}/manifest`: the manifest as it was registered. */
-export const getManifest: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
-  const found = await getRegistry(env).manifest(id)
-  if (!found) throw agentNotFound(id)
-  const modified = new Date(found.modified).toUTCString()
-  return privateJson(found.manifest, 200, { ETag: found.etag, 'Last-Modified': modified })
-}
+export const getManifest = endpoint(
+  {
+    ...ownerRead,
+    summary: 'Get the manifest as it was registered',
+    responses: { 200: answer('The manifest, or the bare card.', Manifest, { headers: ['ETag', 'Last-Modified'] }) },
+    problems: ['agent-not-found'],
+  },
+  async ({ params: { id }, env }) => {
+    const found = await getRegistry(env).manifest(id)
+    if (!found) return agentNotFound(id)
+    const modified = new Date(found.modified).toUTCString()
+    return { body: JSON.parse(found.manifest), headers: { ETag: found.etag, 'Last-Modified': modified } }
+  },
+)
 
-/** Returns the error for a write that the Registry rejected. */
-export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition): HttpError => {
+/** Returns the error for a registration that the Registry rejected. */
+export const rejectionError = (rejection: WriteRejection, id: string, precondition: Precondition) => {
   switch (rejection.outcome) {
-    case 'unknown-agent':
-      return agentNotFound(id)
     case 'host-not-owned':
       return adminRequired(`Assigning the hostname "${rejection.hostname}" to agent "${id}"`)
     case 'host-taken': {
@@ -100,33 +140,15 @@ export const rejectionError = (rejection: WriteRejection, id: string, preconditi
     case 'conflict':
       return agentConflict(id, 'is being refreshed or removed by another request')
     default:
-      return problem('precondition-failed', preconditionDetail(id, rejection.exists, precondition))
+      return preconditionFailed(id, rejection.exists, precondition)
   }
 }
 
-const preconditionDetail = (id: string, exists: boolean, { absent }: Precondition): string => {
-  if (!exists) return `No agent "${id}" exists to replace. Register it without If-Match.`
-  return absent
-    ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of GET /agents/${id}/manifest.`
-    : `Agent "${id}" has changed since you read it. Read it again (GET /agents/${id}/manifest) and use its ETag.`
-}
-
-/** Returns what a writer gets for a registration. */
-export const serializeReceipt = ({ registration, compiled, record, changes }: PreparedWrite, result: Registered) => {
-  const { id, manifestEtag, representations, origin } = registration
-  const { seq, revised, published, hosts, becameRoot } = result
-  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
-  const report = compiled?.report
-  return {
-    ...{ id, seq, changed: revised, published },
-    ...(revised && changes),
-    root: hosts.includes('*'),
-    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
-    etags: {
-      manifest: manifestEtag,
-      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
-    },
-    ...(record && { source: serializeSource(record) }),
-    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
-  }
+const preconditionFailed = (id: string, exists: boolean, { absent }: Precondition) => {
+  const read = `GET /agents/${id}/manifest`
+  const replaced = absent
+    ? `Agent "${id}" exists already. To replace it, send If-Match with the ETag of ${read}.`
+    : `Agent "${id}" has changed since you read it. Read it again (${read}) and use its ETag.`
+  const detail = exists ? replaced : `No agent "${id}" exists to replace. Register it without If-Match.`
+  return problem('precondition-failed', detail)
 }

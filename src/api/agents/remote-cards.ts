@@ -1,43 +1,57 @@
-import { actorOf, adminRequired, audited, isAdmin, requireWriter } from '../../auth/index.ts'
-import { type Handler, type HttpError, problem } from '../../http/index.ts'
-import type { PendingCard, SourceRecord } from '../../registry/index.ts'
-import type { SourceState } from '../../registry/store/index.ts'
+import { actorOf, adminRequired, isAdmin } from '../../auth/index.ts'
+import { problem } from '../../http/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
-import { agentConflict, agentNotFound } from '../agent-errors.ts'
-import { readBody } from '../parse-request.ts'
-import { privateJson } from '../private-responses.ts'
-import { RefreshRequest } from '../schemas/index.ts'
+import { agentConflict, agentNotFound, UPSTREAM_PROBLEMS } from '../agent-errors.ts'
+import { answer, endpoint, jsonBody } from '../contract/index.ts'
+import { RefreshRequest, RefreshResult, Source, toPending, toSourceState } from '../schemas/index.ts'
+import { agentWrite, ownerRead } from './registration.ts'
 
 /** `POST /agents/{id}/refresh`: fetches a remote card now, or accepts a pending card with `{"accept": etag}`. */
-export const postRefresh: Handler = audited(async (request, env, ctx, params) => {
-  const { id, principal } = await requireWriter({ request, env, ctx }, params)
-  const form = 'empty, or {"accept": "<etag of the pending card>"}'
-  const { accept: etag } = await readBody(request, RefreshRequest, { code: 'invalid-refresh', form, empty: {} })
-  const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(principal) } }
-  const { result, state } = await requestRefresh(id, { force: true, ...accept, actor: actorOf(principal) }, env)
-  if (!state) throw await noSource(id, env)
-  if (result.outcome !== 'refreshed' && result.outcome !== 'unchanged' && result.outcome !== 'pending')
-    throw refreshError(id, result)
-  const outcome =
-    result.outcome === 'pending' ? { outcome: 'pending', pending: serializePending(result.pending) } : result
-  return privateJson({ id, ...outcome, source: serializeState(state) })
-})
+export const refresh = endpoint(
+  {
+    ...agentWrite,
+    summary: 'Fetch a remote card now, or accept a pending one',
+    description: 'Accepting the pending card of an agent with a secret or service binding needs the scope `admin`.',
+    body: jsonBody(RefreshRequest, { problem: 'invalid-refresh', outcome: 'Nothing was fetched.', fallback: {} }),
+    responses: { 200: answer('What the refresh brought.', RefreshResult) },
+    problems: [
+      ...(['agent-not-found', 'no-source', 'forbidden', 'not-pending', 'conflict'] as const),
+      ...UPSTREAM_PROBLEMS,
+      ...(['upstream-invalid-card', 'upstream-unverified'] as const),
+    ],
+  },
+  async ({ params: { id }, caller, body: { accept: etag }, env }) => {
+    const accept = etag === undefined ? {} : { accept: { etag, isAdmin: isAdmin(caller) } }
+    const { result, state } = await requestRefresh(id, { force: true, ...accept, actor: actorOf(caller) }, env)
+    if (!state) return noSource(id, env)
+    if (result.outcome !== 'refreshed' && result.outcome !== 'unchanged' && result.outcome !== 'pending')
+      return refreshError(id, result)
+    const brought = result.outcome === 'pending' ? { ...result, pending: toPending(result.pending) } : result
+    return { body: { id, ...brought, source: toSourceState(state) } }
+  },
+)
 
 /** `GET /agents/{id}/source`: the state of a remote card. */
-export const getSource: Handler = async (request, env, ctx, params) => {
-  const { id } = await requireWriter({ request, env, ctx }, params)
-  const state = await getRegistry(env).sourceState(id)
-  if (state === null) throw await noSource(id, env)
-  return privateJson({ id, source: serializeState(state) })
-}
+export const getSource = endpoint(
+  {
+    ...ownerRead,
+    summary: 'Get the state of a remote card',
+    responses: { 200: answer('The state of the source.', Source) },
+    problems: ['agent-not-found', 'no-source'],
+  },
+  async ({ params: { id }, env }) => {
+    const state = await getRegistry(env).sourceState(id)
+    return state === null ? noSource(id, env) : { body: { id, source: toSourceState(state) } }
+  },
+)
 
-const noSource = async (id: string, env: Env): Promise<HttpError> =>
+const noSource = async (id: string, env: Env) =>
   (await getRegistry(env).manifest(id))
     ? problem('no-source', `The card of agent "${id}" is in its manifest: there is nothing to fetch.`)
     : agentNotFound(id)
 
-const refreshError = (id: string, result: RefreshOutcome): HttpError => {
+const refreshError = (id: string, result: RefreshOutcome) => {
   switch (result.outcome) {
     case 'failed': {
       const { code, message, errors = [] } = result.failure
@@ -54,39 +68,3 @@ const refreshError = (id: string, result: RefreshOutcome): HttpError => {
       return agentConflict(id, 'changed during the refresh')
   }
 }
-
-/** Serializes the source of a card for the receipt of a registration. */
-export const serializeSource = (record: SourceRecord) => {
-  const { source, card, failure, drift = [], notes = [] } = record
-  const { kind, url, verification } = source
-  return {
-    ...{ kind, url },
-    ...serializeStatus(record, failure !== undefined, card !== undefined),
-    ...(verification && { verify: verification.policy }),
-    ...(failure && { failure }),
-    ...(drift.length > 0 && { drift }),
-    ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
-  }
-}
-
-const serializeState = ({ seq, publishedHealth, due, failing, ...source }: SourceState) => ({
-  ...source,
-  ...serializeStatus(source, failing !== undefined, source.checked !== undefined),
-  due: toIsoTime(due),
-  ...(failing && { failure: { ...failing, since: toIsoTime(failing.since) } }),
-})
-
-type Status = Pick<SourceState, 'checked' | 'verification' | 'pending'>
-
-const serializeStatus = ({ checked, verification, pending }: Status, isFailing: boolean, hasCard: boolean) => ({
-  state: isFailing ? (hasCard ? 'stale' : 'no-card') : pending ? 'pending' : 'fresh',
-  ...(checked !== undefined && { checked: toIsoTime(checked) }),
-  ...(verification && { verification: { ...verification, at: toIsoTime(verification.at) } }),
-  ...(pending && { pending: serializePending(pending) }),
-})
-
-const serializePending = ({ etag, widens, drift }: Pick<PendingCard, 'etag' | 'widens' | 'drift'>) => ({
-  ...{ etag, widens, drift },
-})
-
-const toIsoTime = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -1,135 +1,119 @@
-import * as v from 'valibot'
-import { ANONYMOUS } from '../../auth/index.ts'
-import { agentIdPattern, validate, wholeNumber } from '../../card/model/index.ts'
-import { config } from '../../config.ts'
-import {
-  type Handler,
-  type HttpError,
-  jsonResponse,
-  problem,
-  readJson,
-  respondWithDocument,
-  statusOf,
-  toHttpError,
-} from '../../http/index.ts'
-import type { Json } from '../../json/index.ts'
+import type * as v from 'valibot'
+import { agentIdPattern } from '../../card/model/index.ts'
+import { type HttpError, jsonResponse, problem, statusOf } from '../../http/index.ts'
 import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
 import { type FilterName, splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
-import { countList, decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
-import { decodeSegment, paginate, rejectUnknownQuery } from '../parse-request.ts'
-import { ArdSearchRequest } from '../schemas/index.ts'
+import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
+import { answer, anyText, decodeSegment, endpoint, integer, jsonBody, paginate, text } from '../contract/index.ts'
+import { ArdEntry, type ArdError, ArdList, ArdSearchRequest, ArdSearchResult } from '../schemas/index.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
-const DEFAULT_LIST_SIZE = 20
+type ErrorCode = v.InferOutput<typeof ArdError>['errorCode']
 
-/** `POST /ard/search` and `POST /search`: the search of ARD (§5.3.2) over the public agents, in natural language. */
-export const postSearch: Handler = (request, env) =>
-  withArdErrors(async () => {
-    await countList(ANONYMOUS, request, env)
-    const { words, filters, isOtherType, pageSize, pageToken } = parseBody(await readJson(request))
-    const digest = await digestSearch([words, filters, isOtherType])
-    const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
-    if (isOtherType) return jsonResponse({ results: [], referrals: [] })
-    const matches = toAnyWordExpressions(words)
-    const query: SearchQuery = { after: 0, limit: pageSize, covered: [], matches, filters, facets: [] }
-    const found = await getRegistry(env).search({ ...query, ...(token && { order: token.order }) })
-    const best = token?.best ?? found.agents[0]?.score ?? 0
-    const results = found.agents.map(agent => ({
-      ...agentEntry(agent),
-      score: toPercentage(agent.score ?? 0, best),
-      // The registry that has the agent, at the address that its URLs have: never that of the request.
-      source: registryUrl(agent.origin),
-    }))
-    return jsonResponse({
-      ...{ results, referrals: [] },
-      ...(!found.isLast && { pageToken: `${best.toPrecision(6)}~${encodeCursor(digest, found.rest)}` }),
-    })
-  })
-
-/** `GET /ard/agents`: the entries of the public agents, a page at a time (§5.3.5). */
-export const listEntries: Handler = (request, env) =>
-  withArdErrors(async () => {
-    await countList(ANONYMOUS, request, env)
-    const url = new URL(request.url)
-    rejectUnknownQuery(url, ['pageSize', 'pageToken'])
-    const pageSize = Number(url.searchParams.get('pageSize') ?? DEFAULT_LIST_SIZE)
-    if (!v.is(wholeNumber(1, MAX_PAGE_SIZE), pageSize))
-      throw invalid(`pageSize must be a whole number from 1 to ${MAX_PAGE_SIZE}.`)
-    const after = url.searchParams.get('pageToken') ?? ''
-    if (after !== '' && !agentIdPattern.test(after)) throw invalid('pageToken must be that of the previous page.')
-    const { agents } = await getRegistry(env).catalog({ after, limit: pageSize + 1, origin: '' })
-    const { page, cursor } = paginate(agents, pageSize, 'id')
-    const list = { items: page.map(agentEntry), ...(cursor !== undefined && { pageToken: cursor }) }
-    return respondWithDocument(list, request.headers, cacheHeaders(env))
-  })
-
-/** `GET /ard/agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
-export const getEntry: Handler = (request, env, _, { identifier: segment = '' }) =>
-  withArdErrors(async () => {
-    await countList(ANONYMOUS, request, env)
-    const identifier = parseIdentifier(segment)
-    const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
-    const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog(onlyAgent(id))
-    const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
-    if (!entry) throw problem('not-found', 'This host has no public agent with this identifier.')
-    return respondWithDocument(entry, request.headers, cacheHeaders(env))
-  })
-
-const cacheHeaders = (env: Env) => ({
-  'Cache-Control': config(env).publicCacheControl,
-  'Content-Type': 'application/json',
-})
-
-/** No URL begins with an empty origin. */
-const onlyAgent = (id: string) => ({ after: '', limit: 1, origin: '', owner: id })
-
-const parseIdentifier = (segment: string): string => {
-  const identifier = decodeSegment(segment) ?? ''
-  if (/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier)) return identifier
-  throw invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
+/** Returns an error in the form of ARD (Appendix B), as clients of its API expect. */
+const toResponse = (error: HttpError): Response => {
+  const status = statusOf(error)
+  return jsonResponse({ errorCode: toErrorCode(status), message: error.message }, status, error.headers)
 }
 
-/** Answers errors in the form of ARD (Appendix B), as clients of its API expect. */
-const withArdErrors = async (answer: () => Promise<Response>): Promise<Response> => {
-  try {
-    return await answer()
-  } catch (error) {
-    const httpError = toHttpError(error)
-    if (!httpError) throw error
-    const { message, headers } = httpError
-    const status = statusOf(httpError)
-    return jsonResponse({ errorCode: errorCodeOf(status), message }, status, headers)
-  }
-}
-
-const errorCodeOf = (status: number): string => {
+const toErrorCode = (status: number): ErrorCode => {
   if (status === 404) return 'NOT_FOUND'
   if (status === 429) return 'RATE_LIMIT_EXCEEDED'
   return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR'
 }
 
-/** Parses a search. It `isOtherType` if it excludes cards: no entry is anything else. */
-const parseBody = (body: Json) => {
-  const result = validate(ArdSearchRequest, body)
-  if ('errors' in result) {
-    const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = result.errors
-    throw invalid(`${pointer.slice(1, 80).toWellFormed().replaceAll('/', '.') || 'The body'} ${message}.`)
-  }
-  const { query, pageSize, pageToken = '' } = result.output
-  const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
-  const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
-  const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
-  return { words: parseText(query.text), filters, isOtherType, pageSize, pageToken }
-}
+const ard = { tag: 'catalogs', access: 'public', limits: ['CALL_LIMIT'], errors: { form: 'ard', toResponse } } as const
+
+/** Describes the search of ARD (§5.3.2) over the public agents, in natural language. */
+const searchEndpoint = (summary: string) =>
+  endpoint(
+    {
+      ...{ ...ard, summary },
+      body: jsonBody(ArdSearchRequest, { problem: 'bad-query' }),
+      responses: { 200: answer('The best agents first.', ArdSearchResult) },
+      problems: ['bad-cursor'],
+    },
+    async ({ body: { query, pageSize, pageToken = '' }, env }) => {
+      const { type = A2A_CARD_TYPE, tags, capabilities } = query.filter ?? {}
+      const words = toWords(query.text)
+      if (words.length === 0) return invalid('/query/text must have at least one letter or digit.')
+      const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
+      // No entry is anything but a card.
+      const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
+      const digest = await digestSearch([words, filters, isOtherType])
+      const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
+      if (isOtherType) return { body: { results: [], referrals: [] } }
+      const matches = toAnyWordExpressions(words)
+      const search: SearchQuery = { after: 0, limit: pageSize, covered: [], matches, filters, facets: [] }
+      const found = await getRegistry(env).search({ ...search, ...(token && { order: token.order }) })
+      const best = token?.best ?? found.agents[0]?.score ?? 0
+      const results = found.agents.map(agent => ({
+        ...agentEntry(agent),
+        score: toPercentage(agent.score ?? 0, best),
+        // The registry that has the agent, at the address that its URLs have: never that of the request.
+        source: registryUrl(agent.origin),
+      }))
+      const next = !found.isLast && { pageToken: `${best.toPrecision(6)}~${encodeCursor(digest, found.rest)}` }
+      return { body: { results, referrals: [], ...next } }
+    },
+  )
+
+/** `POST /search`: the search of ARD where its clients expect it. */
+export const search = searchEndpoint('Search agents in natural language, at the root of the host')
+
+/** `POST /ard/search`: the search of ARD. */
+export const searchArd = searchEndpoint('Search agents in natural language (ARD)')
+
+/** `GET /ard/agents`: the entries of the public agents, a page at a time (§5.3.5). */
+export const listArdEntries = endpoint(
+  {
+    ...{ ...ard, summary: 'List the entries of the ARD manifest' },
+    query: {
+      pageSize: integer('The maximum number of entries.', { max: MAX_PAGE_SIZE, fallback: 20 }),
+      pageToken: text('The `pageToken` of the previous page.', {
+        ...{ pattern: new RegExp(`^$|${agentIdPattern.source}`), form: 'that of the previous page' },
+      }),
+    },
+    responses: { 200: answer('A page of entries, by id.', ArdList) },
+    validated: true,
+  },
+  async ({ query: { pageSize, pageToken = '' }, env }) => {
+    const { agents } = await getRegistry(env).catalog({ after: pageToken, limit: pageSize + 1, origin: '' })
+    const { page, cursor } = paginate(agents, pageSize, 'id')
+    return { body: { items: page.map(agentEntry), ...(cursor !== undefined && { pageToken: cursor }) } }
+  },
+)
+
+/** `GET /ard/agents/{identifier}`: one entry of ARD by its identifier (§5.3.4). */
+export const getArdEntry = endpoint(
+  {
+    ...{ ...ard, summary: 'Get one entry of the ARD manifest' },
+    params: { identifier: anyText('The identifier of the entry: `urn:air:`, the publisher, `:agent:` and the id.') },
+    responses: { 200: answer('The entry of the agent.', ArdEntry) },
+    validated: true,
+    problems: ['not-found', 'bad-query'],
+  },
+  async ({ params, env }) => {
+    const identifier = decodeSegment(params.identifier) ?? ''
+    if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
+      return invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
+    const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
+    // No URL begins with an empty origin.
+    const only = { after: '', limit: 1, origin: '' }
+    const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog({ ...only, owner: id })
+    const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
+    return entry ? { body: entry } : problem('not-found', 'This host has no public agent with this identifier.')
+  },
+)
 
 const toFilters = (name: FilterName, values: string | string[] | undefined): Filter[] =>
   values === undefined ? [] : [{ name, values: [values].flat().map(value => toTerm(name, value)) }]
 
-const parseText = (text: string): string[] => {
+/** Returns the words that agents are found by; none if the text has no letter or digit. */
+const toWords = (text: string): string[] => {
   const words = splitWords(text)
-  if (words.length === 0) throw invalid('query.text must have at least one letter or digit.')
   // A short word of a sentence says little, and would match every word that begins with it.
   const telling = words.filter(word => !/^[a-z]{1,2}$/.test(word) && !FUNCTION_WORDS.has(word))
   return (telling.length > 0 ? telling : words).slice(0, MAX_QUERY_WORDS)
@@ -153,4 +137,4 @@ const readPageToken = (token: string, digest: string): { best: number; order: Ra
 const toPercentage = (score: number, best: number): number =>
   best > 0 ? Math.min(100, Math.max(0, Math.round((100 * score) / best))) : 0
 
-const invalid = (message: string): HttpError => problem('bad-query', message)
+const invalid = (message: string) => problem('bad-query', message)

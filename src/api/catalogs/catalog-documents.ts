@@ -3,11 +3,18 @@ import { problem, sha256Hex } from '../../http/index.ts'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_SITEMAP_URLS } from '../../limits.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import type { CatalogAgent } from '../../registry/tables/index.ts'
 import { findSigningKeys, signDetached } from '../../signing/index.ts'
-import { paginate, parsePageQuery, rejectUnknownQuery } from '../parse-request.ts'
+import { flag, integer, pageQuery, paginate, parseQuery, text } from '../contract/index.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
+import type { Site } from '../site.ts'
 import { agentEntry, type CatalogEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
-import { type CatalogPage, fromQuery, SITE_PARAMETERS } from './site.ts'
+
+/**
+ * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it
+ * is public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
+ */
+type CatalogPage = Omit<Site, 'origin'> & { agents: CatalogAgent[]; origin?: string; next?: string }
 
 /** The catalogs by their paths, apart from the sitemap: how each is written. */
 const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<RenderedCatalog>> = {
@@ -40,19 +47,25 @@ const renderAiCatalog = (page: CatalogPage, env: Env) => {
   return page.isOwn && page.origin !== undefined ? signCatalog(catalog, page.origin, env) : JSON.stringify(catalog)
 }
 
-/** Throws for an invalid query of a catalog, before anything is counted or read. */
-export const checkCatalogQuery = (url: URL): void => {
-  if (url.pathname === SITEMAP_PATH) parseSitemapQuery(url)
-  else parseCatalogQuery(url)
-}
+/** The query of a catalog. */
+export const catalogQuery = pageQuery(agentIdPattern, MAX_CATALOG_ENTRIES)
 
-/** Parses the query of a catalog. */
-const parseCatalogQuery = (url: URL, others: readonly string[] = []) =>
-  parsePageQuery(url, agentIdPattern, others, MAX_CATALOG_ENTRIES)
+/** The site in the query for the cache, whose key has no host name. */
+const siteQuery = {
+  origin: text('The origin of the site.'),
+  isOwn: flag('Whether the owner of the host has decided on it.', false),
+  owner: text('The agent that claims the host name.'),
+} as const
+
+/** Returns the site as that query. */
+export const toQuery = ({ origin, isOwn, owner }: Site): Record<string, string> => ({
+  ...{ origin, isOwn: String(isOwn) },
+  ...(owner !== undefined && { owner }),
+})
 
 const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
-  const { after, limit: pageSize } = parseCatalogQuery(url, SITE_PARAMETERS)
-  const { origin, isOwn, owner } = fromQuery(url.searchParams)
+  const query = parseQuery(url, { ...catalogQuery, ...siteQuery })
+  const { limit: pageSize, cursor: after, origin = '', isOwn, owner } = query
   const ofOwner = owner !== undefined && { owner }
   const limit = url.pathname === '/robots.txt' ? 0 : pageSize
   const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
@@ -208,23 +221,20 @@ const SITEMAP_PATH = '/sitemap.xml'
 /** Sitemaps in one index (sitemaps.org). */
 const MAX_SITEMAPS = 50_000
 
-/** Parses the query of a sitemap: the page of one that is too large for one document. */
-const parseSitemapQuery = (url: URL, others: readonly string[] = []): number | undefined => {
-  rejectUnknownQuery(url, [...others, 'page'])
-  const page = url.searchParams.get('page')
-  if (page === null) return undefined
-  if (!/^[1-9]\d{0,4}$/.test(page) || Number(page) > MAX_SITEMAPS)
-    throw problem('bad-page', `page must be a number from 1 to ${MAX_SITEMAPS}.`)
-  return Number(page)
-}
+/** The query of the sitemap. */
+export const sitemapQuery = {
+  page: integer('The page of a sitemap that is too large for one document. Without it, that is an index of pages.', {
+    max: MAX_SITEMAPS,
+    problem: 'bad-page',
+  }),
+} as const
 
 /**
  * Renders the sitemap of a site: the page of the catalog, and those of the public agents whose URLs begin with its
  * origin, because a sitemap may name no URL of another host. Above `size` agents, it is an index of sitemaps.
  */
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
-  const page = parseSitemapQuery(url, SITE_PARAMETERS)
-  const { origin, isOwn, owner } = fromQuery(url.searchParams)
+  const { page, origin = '', isOwn, owner } = parseQuery(url, { ...sitemapQuery, ...siteQuery })
   const found = await getRegistry(env).sitemap({ origin, page, size })
   if ('pages' in found) return xmlResponse(writeIndex(origin, found.pages), env)
   const { agents } = found

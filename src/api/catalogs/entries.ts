@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
 import { isLocalName, parseUrl, toDidWeb } from '../../http/index.ts'
 import type { CatalogAgent } from '../../registry/tables/index.ts'
-import type { schemas } from '../schemas/index.ts'
+import type { ArdEntry } from '../schemas/index.ts'
 
 /** The media type of the cards that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
@@ -17,7 +17,7 @@ const MIN_QUERIES = 2
 const MAX_QUERIES = 5
 
 /** An entry of an ARD manifest. One of an AI Catalog is the same without the terms that ARD adds (0.91 §4.2). */
-export type CatalogEntry = v.InferOutput<typeof schemas.ArdEntry>
+export type CatalogEntry = v.InferOutput<typeof ArdEntry>
 
 /** Members that only the whole entry of an agent has, and no result of a search. */
 type EntryOnly = 'modified' | 'examples' | 'isSignedByHost'

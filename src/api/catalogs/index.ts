@@ -1,42 +1,56 @@
-import { ANONYMOUS } from '../../auth/index.ts'
-import { type Handler, isLocalName, problem, requestHostname } from '../../http/index.ts'
-import { respondWithDid } from '../../signing/index.ts'
-import { countList } from '../agents/index.ts'
+import type { RequestContext } from '../../http/index.ts'
+import { answerWith, type Content, endpoint } from '../contract/index.ts'
+import { AiCatalog, ArdManifest, LinkSet } from '../schemas/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
-import { checkCatalogQuery } from './catalog-documents.ts'
-import { resolveSite, toQuery } from './site.ts'
+import { resolveSite } from '../site.ts'
+import { catalogQuery, sitemapQuery, toQuery } from './catalog-documents.ts'
 
-export { getEntry, listEntries, postSearch } from './ard-api.ts'
+export { getArdEntry, listArdEntries, search, searchArd } from './ard-api.ts'
 
-/**
- * `GET /.well-known/ai-catalog.json`, `ard.json`, `api-catalog`, `/llms.txt`, `/sitemap.xml` and `/robots.txt`: the
- * public agents of the host name, for directories, crawlers and language models. The same for callers with a token.
- */
-export const getCatalog: Handler = async (request, env, ctx) => {
-  const { pathname, searchParams } = parseRequestUrl(request)
-  const context = { request, env, ctx }
-  await countList(ANONYMOUS, request, env)
-  const site = toQuery(await resolveSite(context))
-  return respondFromCache(pathname, new URLSearchParams({ ...Object.fromEntries(searchParams), ...site }), context)
-}
-
-/** Returns the URL of a request for a catalog. Throws for an invalid query, before anything is counted or read. */
-const parseRequestUrl = (request: Request): URL => {
-  const url = new URL(request.url)
+/** Returns the public agents of the host name in one form. The same for callers with a token. */
+const getCatalog = async (context: RequestContext): Promise<Response> => {
+  const { pathname, searchParams } = new URL(context.request.url)
+  const query = new URLSearchParams({ ...Object.fromEntries(searchParams), ...toQuery(await resolveSite(context)) })
   // The router ignores slashes at the end.
-  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '')
-  checkCatalogQuery(url)
-  return url
+  return respondFromCache(pathname.replace(/(?<!\/)\/+$/, ''), query, context)
 }
 
-/**
- * `GET /.well-known/did.json`: the public keys as the DID document of the host name (`did:web`). Only for the host name
- * of `PUBLIC_URL` and those that agents claim: anyone can point another name here, and would get a DID with our keys.
- */
-export const getDidDocument: Handler = async (request, env, ctx) => {
-  const { origin, isOwn } = await resolveSite({ request, env, ctx })
-  const { hostname, host } = new URL(origin)
-  const isRequested = hostname === requestHostname(request)
-  if (isRequested && (isOwn || isLocalName(hostname))) return respondWithDid(host, request, env)
-  throw problem('unknown-host', 'This name is neither that of PUBLIC_URL, nor in `hosts` of an agent.')
-}
+const shared = { tag: 'catalogs', access: 'public', validated: true, raw: true, limits: ['CALL_LIMIT'] } as const
+
+const catalog = (summary: string, content: Content) =>
+  endpoint(
+    {
+      ...{ ...shared, summary, query: catalogQuery },
+      responses: { 200: answerWith('The public agents of the host name.', content, ['Link']) },
+    },
+    getCatalog,
+  )
+
+const plainText: Content = { 'text/plain': { text: { type: 'string' } } }
+
+/** `GET /.well-known/ai-catalog.json`: the AI Catalog of the host name. */
+export const getAiCatalog = catalog('Get the AI Catalog', { 'application/ai-catalog+json': AiCatalog })
+
+/** `GET /.well-known/ard.json`: the ARD manifest of the host name. */
+export const getArdManifest = catalog('Get the ARD manifest', { 'application/json': ArdManifest })
+
+/** `GET /.well-known/api-catalog`: the API catalog of the host name. */
+export const getApiCatalog = catalog('Get the API catalog (RFC 9727)', { 'application/linkset+json': LinkSet })
+
+/** `GET /llms.txt`: the agents of the host name in Markdown. */
+export const getLlmsText = catalog('Get the list of agents for language models', plainText)
+
+/** `GET /robots.txt`: the rules for crawlers, and where the catalogs are. */
+export const getRobotsText = catalog('Get the rules for crawlers', plainText)
+
+/** `GET /sitemap.xml`: the pages of the agents of the host name. */
+export const getSitemap = endpoint(
+  {
+    ...{ ...shared, summary: 'Get the sitemap of the pages of agents', query: sitemapQuery },
+    responses: {
+      200: answerWith('A sitemap or an index.', { 'application/xml': { text: { type: 'string' } } }, ['Link']),
+    },
+    problems: ['not-found'],
+  },
+  getCatalog,
+)

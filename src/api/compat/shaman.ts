@@ -1,43 +1,56 @@
-import {
-  type Authentication,
-  authenticate,
-  countUnrecognized,
-  requireAnyAgent,
-  tooManyAttempts,
-} from '../../auth/index.ts'
-import { config } from '../../config.ts'
-import { checkRateLimit, findAgentByName, readableBy } from '../../gateway/gate/index.ts'
-import { type Handler, type RequestContext, tooManyRequests } from '../../http/index.ts'
-import { getCachedByName } from '../../registry/edge/index.ts'
-import { agentNameNotFound } from '../agent-errors.ts'
-import { listResponse } from '../agents/index.ts'
+import { countUnrecognized, tooManyAttempts } from '../../auth/index.ts'
+import { dialectNames } from '../../card/model/index.ts'
+import { findAgentByName, readableBy } from '../../gateway/gate/index.ts'
+import { agentNameNotFound, UPSTREAM_PROBLEMS } from '../agent-errors.ts'
+import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
-import { decodeSegment } from '../parse-request.ts'
+import { answer, anyText, decodeSegment, endpoint, text } from '../contract/index.ts'
+import { AgentCard, ShamanList } from '../schemas/index.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
-export const listForShaman: Handler = (request, env, ctx) =>
-  listResponse('/.well-known/a2a/agents', config(env).role === 'public', { request, env, ctx })
+export const listForShaman = endpoint(
+  {
+    tag: 'compatibility',
+    summary: "Get Shaman's list of agents",
+    description: 'With `ROLE` set to `internal`, only for callers with a token.',
+    access: 'reader',
+    internal: 'read',
+    query: agentPage,
+    responses: { 200: answer('A page of agents.', ShamanList, { headers: ['Link'] }) },
+    validated: true,
+    raw: true,
+    limits: ['CALL_LIMIT'],
+  },
+  ({ query, caller, ...context }) =>
+    respondWithList('/.well-known/a2a/agents', caller, context, () => readShamanList(query, context.env, caller)),
+)
 
 /** `GET /a2a/v1/agents/{name}`: the card of an agent by its name or id, in any case; by default in Shaman's dialect. */
-export const namedCard: Handler = async (request, env, ctx, { name: segment = '' }) => {
-  const context = { request, env, ctx }
-  const caller =
-    config(env).role === 'internal' ? await requireAnyAgent(context, 'read') : await authenticate(request, env, ctx)
-  const name = decodeSegment(segment)
-  const id = name === undefined ? '' : await resolveName(name, caller, context)
-  const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', context, { caller })
-  if (response !== undefined) return response
-  if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
-  throw agentNameNotFound(name ?? '')
-}
-
-/** Resolves a name to an id, or to ''. A name that is not cached costs a read, and therefore counts as a call. */
-const resolveName = async (
-  name: string,
-  caller: Authentication,
-  { request, env, ctx }: RequestContext,
-): Promise<string> => {
-  if (getCachedByName(name) === undefined && (await checkRateLimit(caller, request, env)))
-    throw tooManyRequests('Too many agents requested by name.')
-  return findAgentByName(name, readableBy(caller, request, env, ctx), env, ctx)
-}
+export const getNamedCard = endpoint(
+  {
+    tag: 'compatibility',
+    summary: "Get a card by the agent's name or id",
+    access: 'optional',
+    internal: 'read',
+    params: { name: anyText('The name or the id of the agent, in any case.') },
+    query: {
+      dialect: text('The dialect of the card. Default: shaman.', {
+        ...{ schema: { enum: ['hybrid', ...dialectNames] }, problem: 'unknown-dialect' },
+      }),
+      'A2A-Version': text('The version of A2A that the card should have the form of: 1.0 or 0.3.'),
+    },
+    responses: { 200: answer('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },
+    validated: true,
+    raw: true,
+    problems: ['agent-not-found', ...UPSTREAM_PROBLEMS],
+    limits: ['CALL_LIMIT'],
+  },
+  async ({ params, caller, request, env, ctx }) => {
+    const name = decodeSegment(params.name)
+    const id = name === undefined ? '' : await findAgentByName(name, readableBy(caller, request, env, ctx), env, ctx)
+    const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', { request, env, ctx }, { caller })
+    if (response !== undefined) return response
+    if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
+    return agentNameNotFound(name ?? '')
+  },
+)

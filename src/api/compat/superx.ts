@@ -2,7 +2,7 @@ import {
   type CallError,
   errorResponse,
   invalidParam,
-  type JsonRpcRequest,
+  type JsonRpcRequest as ParsedRequest,
   parseJsonRpcRequest,
   type RpcError,
   rpcErrorText,
@@ -10,14 +10,13 @@ import {
 import {
   type Authentication,
   actorOf,
-  authenticate,
   countWrites,
   hasPermission,
   insufficientScope,
   reportRefusal,
   requireAnyAgent,
 } from '../../auth/index.ts'
-import { agentIdPattern, cardUrl, toSlug } from '../../card/model/index.ts'
+import { cardUrl, toSlug } from '../../card/model/index.ts'
 import {
   type AgentRef,
   authorizeRead,
@@ -34,7 +33,6 @@ import {
 } from '../../gateway/gate/index.ts'
 import {
   a2aResponse,
-  type Handler,
   HttpError,
   log,
   type RequestContext,
@@ -43,44 +41,56 @@ import {
   toHttpError,
 } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
-import { MAX_NAME_LENGTH } from '../../limits.ts'
+import { MAX_CALL_BYTES, MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import type { SourceFailure } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { LIST_FORMATS, listVisibleAgents } from '../agents/index.ts'
+import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
-import { parsePageQuery } from '../parse-request.ts'
+import { answer, endpoint, otherBody, parseQuery } from '../contract/index.ts'
+import { JsonRpcRequest, JsonRpcResponse } from '../schemas/index.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 
 /** `POST /rpc`: SuperX's JSON-RPC endpoint. A request counts as a call, before its body is read. */
-export const handleSuperxRpc: Handler = async (request, env, ctx) => {
-  const startedAt = Date.now()
-  const caller = await authenticate(request, env, ctx)
-  const limited = await checkRateLimit(caller, request, env)
-  const body = limited && !hasSmallBody(request) ? limited : await readCallBody(request)
-  const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
-  // Older versions of SuperX separate the parts of a method's name by a dot.
-  const method = call.method.replace(/^agents\./, 'agents/')
-  const context = { caller, request, env, ctx }
-  const outcome = limited ? { error: limited } : await invoke(call, method, context)
-  if (methods.get(method) === refreshCard) await auditRefusal(outcome, context)
-  const response =
-    'error' in outcome
-      ? superxErrorResponse(outcome.error, call.id)
-      : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: outcome.result }), 200)
-  // Contains nothing that a caller wrote.
-  log('info', 'rpc', {
-    ...(outcome.agent !== undefined && { 'gen_ai.agent.id': outcome.agent }),
-    ...(methods.has(method) && { 'rpc.method': method }),
-    'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
-    ...('error' in outcome && { 'error.type': errorName(outcome.error) }),
-    'http.response.status_code': response.status,
-    'calling_card.duration_ms': Date.now() - startedAt,
-  })
-  return response
-}
+export const callSuperx = endpoint(
+  {
+    tag: 'compatibility',
+    summary: 'Call `agents/get`, `agents/list` or `agents/refreshCard` of SuperX',
+    access: 'optional',
+    body: otherBody('stream', { 'application/json': JsonRpcRequest }, MAX_CALL_BYTES),
+    responses: { 200: answer('The response.', JsonRpcResponse) },
+    raw: true,
+    limits: ['CALL_LIMIT', 'WRITE_LIMIT'],
+    errors: { form: 'superx' },
+  },
+  async context => {
+    const startedAt = Date.now()
+    const { caller, request, env } = context
+    const limited = await checkRateLimit(caller, request, env)
+    const body = limited && !hasSmallBody(request) ? limited : await readCallBody(request)
+    const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
+    // Older versions of SuperX separate the parts of a method's name by a dot.
+    const method = call.method.replace(/^agents\./, 'agents/')
+    const outcome = limited ? { error: limited } : await invoke(call, method, context)
+    if (methods.get(method) === refreshCard) await auditRefusal(outcome, context)
+    const response =
+      'error' in outcome
+        ? superxErrorResponse(outcome.error, call.id)
+        : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: outcome.result }), 200)
+    // Contains nothing that a caller wrote.
+    log('info', 'rpc', {
+      ...(outcome.agent !== undefined && { 'gen_ai.agent.id': outcome.agent }),
+      ...(methods.has(method) && { 'rpc.method': method }),
+      'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
+      ...('error' in outcome && { 'error.type': errorName(outcome.error) }),
+      'http.response.status_code': response.status,
+      'calling_card.duration_ms': Date.now() - startedAt,
+    })
+    return response
+  },
+)
 
 /** Reports a refused refresh to the audit, as `POST /agents/{id}/refresh` does. */
 const auditRefusal = async (outcome: MethodResult, context: RequestContext): Promise<void> => {
@@ -90,7 +100,7 @@ const auditRefusal = async (outcome: MethodResult, context: RequestContext): Pro
   else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
 }
 
-const invoke = async (call: JsonRpcRequest, name: string, context: MethodContext): Promise<MethodResult> => {
+const invoke = async (call: ParsedRequest, name: string, context: MethodContext): Promise<MethodResult> => {
   if ('error' in call) return call
   const method = methods.get(name)
   if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } }
@@ -212,9 +222,9 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   const query = new URLSearchParams()
   if (limit !== undefined) query.set('limit', toQueryValue(limit))
   if (cursor !== undefined) query.set('cursor', toQueryValue(cursor))
-  const pageQuery = parsePageQuery(new URL(`/rpc?${query}`, request.url), agentIdPattern)
+  const page = parseQuery(new URL(`/rpc?${query}`, request.url), agentPage)
   const list: JsonObject = request.headers.has('Authorization')
-    ? LIST_FORMATS['/rpc'](await listVisibleAgents(pageQuery, env, await requireAnyAgent(context, 'read', caller)))
+    ? await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
     : await readPublicList(query, ctx)
   return { result: includeCard ? await includeCards(list, context) : list }
 }

@@ -134,6 +134,8 @@ export type Description = {
   params?: Readonly<Record<string, Parameter>>
   /** All that the query may have; undefined if it is not read. */
   query?: Readonly<Record<string, QueryParameter>>
+  /** Other parameters and other values are ignored: clients add some to the URLs of cards and pictures. */
+  openQuery?: true
   headers?: Readonly<Record<string, Parameter>>
   /** A write that takes `If-Match` and `If-None-Match`. */
   conditional?: true
@@ -147,12 +149,8 @@ export type Description = {
   problems?: readonly ProblemCode[]
   /** The rate limits. `AUTH_LIMIT` follows from `access`; `FETCH_LIMIT` is counted with each request that is sent. */
   limits?: readonly RateLimitName[]
+  /** Errors in another form. Without `toResponse`, the handler makes them all, and counts the limits, itself. */
   errors?: { form: ErrorForm; toResponse?: (error: HttpError) => Response }
-}
-
-/** The values of the query, by their names. */
-export type QueryOf<D extends Description> = {
-  [Name in keyof D['query']]: D['query'][Name] extends QueryParameter<infer Value> ? Value : never
 }
 
 type Result<Status, Each> = { headers?: Record<string, string> } & (Each extends Answer<infer Value>

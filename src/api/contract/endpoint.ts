@@ -2,6 +2,7 @@ import {
   ANONYMOUS,
   type Authentication,
   assertWriter,
+  authenticate,
   clientKey,
   countRequest,
   countWrites,
@@ -31,26 +32,27 @@ import {
   toHttpError,
   tooManyRequests,
 } from '../../http/index.ts'
+import { essence } from '../../json/index.ts'
 import type { ProblemCode } from '../../problems.ts'
-import type { Access, Body, Description, QueryOf, RateLimitName, ResultOf } from './description.ts'
-import type { QueryParameter } from './parameters.ts'
+import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
+import type { QueryParameter, QueryValues } from './parameters.ts'
 import type { Described } from './route.ts'
 
 /** What a handler gets: the request, and what the description says of it, checked and parsed. */
 export type Input<D extends Description> = RequestContext & {
   /** The variable segments of the path, percent-encoded as they were sent. */
   params: { [Name in keyof D['params']]: string }
-  query: QueryOf<D>
+  query: QueryValues<D['query']>
   body: D['body'] extends Body<infer Value> ? Value : undefined
   /** The conditions of a write that is `conditional`. */
   precondition: Precondition
-  /** The caller; undefined where credentials are not checked, or only by the handler. */
+  /** The caller; undefined where credentials are not checked, or only by the card. */
   caller: CallerOf<D['access']>
 }
 
-type CallerOf<A extends Access> = A extends 'reader'
+type CallerOf<A extends Access> = A extends 'optional' | 'reader'
   ? Authentication
-  : A extends 'public' | 'optional' | 'card'
+  : A extends 'public' | 'card'
     ? undefined
     : Principal
 
@@ -61,9 +63,9 @@ export type Endpoint<D extends Description = Description> = Handler & Described<
  * Describes an endpoint where it is handled. Before the handler is called, the credentials, the rate limits, the query,
  * the conditions and the body are checked as the description says. A refused write is recorded in the audit.
  */
-export const endpoint = <const D extends Description>(
+export const endpoint = <const D extends Description, const R extends ResultOf<D>>(
   description: D,
-  handler: (input: Input<D>) => Promise<ResultOf<D>> | ResultOf<D>,
+  handler: (input: Input<D>) => Promise<R> | R,
 ): Endpoint<D> => {
   const handle: Handler = async (request, env, ctx, params) => {
     const context = { request, env, ctx }
@@ -84,6 +86,11 @@ export const endpoint = <const D extends Description>(
   return Object.assign(handle, { description })
 }
 
+/** Describes an endpoint whose handler every start loads. Its handler checks itself what the description says. */
+export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
+  description,
+})
+
 const isWrite = ({ access }: Description, { method }: Request): boolean =>
   (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
@@ -91,17 +98,18 @@ const isWrite = ({ access }: Description, { method }: Request): boolean =>
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
-  const { access, internal, limits = [], query, conditional, body } = description
+  const { access, internal, query, openQuery, conditional, body, errors } = description
   const url = new URL(request.url)
   const needs = query && neededBy(query, url.searchParams)
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
   const caller = await authorize(required, context, params.id)
+  const limits = errors && !errors.toResponse ? [] : (description.limits ?? [])
   for (const limit of limits) await count(limit, caller, context)
   return {
     ...context,
     params,
     caller,
-    query: query && parseQuery(url, query),
+    query: query && parseQuery(url, query, openQuery),
     precondition: conditional ? parsePrecondition(request.headers) : {},
     body: body && (await readBody(request, body)),
   }
@@ -120,6 +128,15 @@ const authorize = async (
   id: string | undefined,
 ): Promise<Authentication | undefined> => {
   switch (access) {
+    case 'public':
+    case 'card':
+      return undefined
+    case 'optional':
+      return authenticate(context.request, context.env, context.ctx)
+    case 'reader':
+      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+    case 'token':
+      return requirePrincipal(context)
     case 'admin':
       return requireScope(context, 'admin', '*')
     case 'write': {
@@ -128,14 +145,8 @@ const authorize = async (
       assertWriter(principal, id)
       return principal
     }
-    case 'read':
-      return requireAnyAgent(context, 'read')
-    case 'reader':
-      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
-    case 'token':
-      return requirePrincipal(context)
     default:
-      return undefined
+      return id === undefined ? requireAnyAgent(context, access) : requireScope(context, access, id)
   }
 }
 
@@ -152,17 +163,26 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-const parseQuery = (url: URL, query: NonNullable<Description['query']>): Record<string, unknown> => {
-  rejectUnknownQuery(url, Object.keys(query))
-  return Object.fromEntries(
+/**
+ * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
+ * ignores both.
+ */
+export const parseQuery = <Query extends NonNullable<Description['query']>>(
+  url: URL,
+  query: Query,
+  isOpen = false,
+): QueryValues<Query> => {
+  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
+  const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
       const value = parse(sent)
-      if (value === undefined) throw problem(code, `${name} must be ${form}.`)
-      return [name, value]
+      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${form}.`)
+      return [name, value ?? fallback]
     }),
   )
+  return values as QueryValues<Query>
 }
 
 /** Rejects the parameters of a query that are not `known`. */
@@ -175,9 +195,15 @@ const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly str
   throw problem('unknown-query', detail)
 }
 
-const readBody = async (request: Request, { as, maxBytes, fallback, problem: code, outcome = '' }: Body) => {
+const readBody = async (request: Request, body: Body) => {
+  const { as, content, maxBytes, fallback, problem: code, outcome = '' } = body
   if (as === 'stream') return undefined
-  if (as === 'text') return readBodyText(request, maxBytes)
+  if (as === 'text') {
+    const types = Object.keys(content)
+    if (!types.includes(essence(request.headers.get('Content-Type'))))
+      throw problem('unsupported-media-type', `Send the body with \`Content-Type: ${types[0]}\`.`)
+    return readBodyText(request, maxBytes)
+  }
   if (fallback !== undefined && (request.body === null || request.headers.get('Content-Length') === '0'))
     return fallback
   const result = validate(as, await readJson(request))

@@ -18,6 +18,11 @@ export type QueryParameter<Value = unknown> = Parameter & {
   needs?: 'token' | 'write'
 }
 
+/** The values of a query that is described like this, by their names. */
+export type QueryValues<Query> = {
+  [Name in keyof Query]: Query[Name] extends QueryParameter<infer Value> ? Value : never
+}
+
 type Options<Value> = { problem?: ProblemCode; form?: string; fallback?: Value; needs?: 'token' | 'write' }
 
 /** The parts of a parameter that options do not change. */
@@ -46,7 +51,7 @@ export const text = (
   parameter(
     {
       description,
-      schema: { type: 'string', ...schema },
+      schema: { type: 'string', ...(pattern && { pattern: pattern.source }), ...schema },
       parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
       form: 'a text',
     },
@@ -112,13 +117,11 @@ export const flag = (description: string, fallback: boolean): QueryParameter<boo
 export const pageQuery = (cursor: RegExp, max = MAX_PAGE_SIZE) => ({
   limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
   cursor: {
-    ...text('The `cursor` of the page before.', {
-      pattern: cursor,
-      problem: 'bad-cursor',
-      form: 'the cursor of the previous page',
-    }),
-    fallback: '',
-  } as QueryParameter<string>,
+    description: 'The `cursor` of the page before.',
+    schema: { type: 'string' },
+    parse: ([value = '']) => (value === '' || cursor.test(value) ? value : undefined),
+    ...{ fallback: '', problem: 'bad-cursor', form: 'the cursor of the previous page' },
+  } satisfies QueryParameter<string>,
 })
 
 /** Returns a page of what was read with one entry more than `limit`; `cursor` is the last `key` if there are more. */
@@ -130,4 +133,26 @@ export const paginate = <Key extends string, Item extends Record<Key, string | n
   const page = items.slice(0, limit)
   const last = items.length > limit ? page.at(-1) : undefined
   return { page, ...(last && { cursor: String(last[key]) }) }
+}
+
+/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
+export const decodeSegment = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/**
+ * Parses a date, which begins in UTC, or a time with its zone, into ms since 1970. Returns NaN for anything else, and
+ * for a day that its month does not have, which `Date` would take for one of the next month.
+ */
+export const parseTime = (text: string): number => {
+  const date = timeForm.exec(text)?.[1]
+  if (date === undefined) return Number.NaN
+  const midnight = Date.parse(date)
+  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
 }

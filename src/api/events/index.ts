@@ -1,50 +1,78 @@
-import {
-  ANONYMOUS,
-  type Authentication,
-  authenticate,
-  callerKey,
-  coveredAgents,
-  hasPermission,
-  requireAnyAgent,
-} from '../../auth/index.ts'
+import { type Authentication, authenticate, callerKey, coveredAgents, hasPermission } from '../../auth/index.ts'
 import { agentIdPattern } from '../../card/model/index.ts'
-import { checkRateLimit } from '../../gateway/gate/index.ts'
-import {
-  CORS_HEADERS,
-  type Handler,
-  type HttpError,
-  problem,
-  type RequestContext,
-  serviceUnavailable,
-  tooManyRequests,
-} from '../../http/index.ts'
+import { CORS_HEADERS, type HttpError, problem, type RequestContext, serviceUnavailable } from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { rejectUnknownQuery } from '../parse-request.ts'
+import { agentPath, answerWith, type Description, endpoint, type QueryValues, text } from '../contract/index.ts'
+import { ChangeEvent } from '../schemas/index.ts'
 
-/** `GET /events`, `GET /agents/{id}/events`: the changes of all readable agents, or of one, as server-sent events. */
-export const getEvents: Handler = async (request, env, ctx, { id: agent }) => {
-  const context = { request, env, ctx }
-  const lastEventId = parseLastEventId(request)
-  const caller = request.headers.has('Authorization') ? await requireAnyAgent(context, 'read') : ANONYMOUS
-  if (await checkRateLimit(caller, request, env)) throw tooManyRequests('Too many event streams requested.')
-  const query = new URLSearchParams({
-    caller: callerKey(caller, request),
-    covered: coveredAgents(caller, ['read']).join(' '),
-    ...(lastEventId !== undefined && { after: lastEventId }),
-    ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),
-  })
-  const { socket, after } = await connect(query, env)
+const eventIdPattern = /^\d{1,15}$/
+
+const lastEventId = text('The id of the last event that the client has got. The header wins over the query.', {
+  ...{ pattern: eventIdPattern, problem: 'bad-event-id', form: 'the id of an event of this host' },
+})
+
+/** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
+const stream = {
+  tag: 'changes',
+  access: 'reader',
+  query: { lastEventId },
+  headers: { 'Last-Event-ID': lastEventId },
+  responses: {
+    200: answerWith('Server-sent events of the types `registered`, `changed` and `removed`.', {
+      'text/event-stream': { each: ChangeEvent },
+    }),
+  },
+  raw: true,
+  problems: ['bad-event-id', 'events-expired', 'too-many-replays', 'too-many-streams'],
+  limits: ['CALL_LIMIT'],
+} as const satisfies Partial<Description>
+
+type StreamInput = RequestContext & {
+  params: { id?: string }
+  query: QueryValues<typeof stream.query>
+  caller: Authentication
+}
+
+const openStream = async ({ params, query, caller, ...context }: StreamInput): Promise<Response> => {
+  const { request, env } = context
+  const { id: agent } = params
+  const lastEventId = request.headers.get('Last-Event-ID') ?? query.lastEventId
+  if (lastEventId !== undefined && !eventIdPattern.test(lastEventId)) throw badEventId()
+  const { socket, after } = await connect(
+    new URLSearchParams({
+      caller: callerKey(caller, request),
+      covered: coveredAgents(caller, ['read']).join(' '),
+      ...(lastEventId !== undefined && { after: lastEventId }),
+      ...(agent !== undefined && { agent, visible: await visibilityOf(agent, caller, context) }),
+    }),
+    env,
+  )
   if (request.method === 'HEAD') {
     socket.accept()
     socket.close(1000)
     return new Response(null, { headers: STREAM_HEADERS })
   }
-  const stream = openEventStream(socket, { after, isValid: () => isStillValid(caller, context) })
-  return new Response(stream, { headers: STREAM_HEADERS })
+  const events = openEventStream(socket, { after, isValid: () => isStillValid(caller, context) })
+  return new Response(events, { headers: STREAM_HEADERS })
 }
+
+/** `GET /events`: the changes of all readable agents, as server-sent events. */
+export const getEvents = endpoint(
+  { ...stream, summary: 'Follow the changes of all agents that the caller may see' },
+  openStream,
+)
+
+/** `GET /agents/{id}/events`: the changes of one agent. */
+export const getAgentEvents = endpoint(
+  {
+    ...{ ...stream, summary: 'Follow the changes of one agent', params: agentPath },
+    problems: [...stream.problems, 'agent-not-found'],
+  },
+  openStream,
+)
 
 const STREAM_HEADERS = {
   ...CORS_HEADERS,
@@ -83,15 +111,6 @@ const visibilityOf = async (
   const isCovered = hasPermission(caller, 'read', agent)
   if (profile && (isCovered || profile.visibility === 'public')) return 'now'
   return isCovered ? 'any' : 'public'
-}
-
-/** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
-const parseLastEventId = (request: Request): string | undefined => {
-  const url = new URL(request.url)
-  rejectUnknownQuery(url, ['lastEventId'])
-  const id = request.headers.get('Last-Event-ID') ?? url.searchParams.get('lastEventId') ?? undefined
-  if (id !== undefined && !/^\d{1,15}$/.test(id)) throw badEventId()
-  return id
 }
 
 const badEventId = (): HttpError => problem('bad-event-id', 'Last-Event-ID must be the id of an event of this host.')

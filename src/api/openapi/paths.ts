@@ -305,15 +305,12 @@ const hostProblems: readonly ProblemCode[] = ['invalid-url', 'foreign-origin']
 
 const authentication: readonly ProblemCode[] = ['no-token', 'bad-token', 'too-many-attempts']
 
-const accessProblems: Readonly<Record<Access, readonly ProblemCode[]>> = {
-  public: [],
-  card: [],
-  optional: ['too-many-attempts'],
-  reader: [...authentication, 'forbidden'],
-  token: authentication,
-  read: [...authentication, 'forbidden'],
-  write: [...authentication, 'forbidden', 'admin-token-missing'],
-  admin: [...authentication, 'forbidden', 'admin-token-missing'],
+const accessProblems = (access: Access): readonly ProblemCode[] => {
+  if (access === 'public' || access === 'card') return []
+  if (access === 'optional') return ['too-many-attempts']
+  if (access === 'token') return authentication
+  const isRead = access === 'read' || access === 'reader'
+  return [...authentication, 'forbidden', ...(isRead ? [] : (['admin-token-missing'] as const))]
 }
 
 const textProblems: readonly ProblemCode[] = ['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type']
@@ -327,7 +324,7 @@ const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
 
 /** Lists the errors of an operation: those that it names, and those that follow from the rest of its description. */
 export const listProblems = (path: string, operation: NamedDescription): ProblemCode[] => {
-  const { access, body, query, conditional, limits = [], problems = [], internal } = operation
+  const { access, body, query, openQuery, conditional, limits = [], problems = [], internal } = operation
   const isWriteOfAgent = access === 'write' && path.startsWith('/agents/{id}')
   const isCounted = listLimits(operation).some(name => name !== 'AUTH_LIMIT')
   const parameters = Object.values(query ?? {})
@@ -335,14 +332,14 @@ export const listProblems = (path: string, operation: NamedDescription): Problem
   return [
     ...new Set<ProblemCode>([
       'unavailable',
-      ...accessProblems[access],
-      ...needs.flatMap(need => accessProblems[need]),
-      ...(internal ? accessProblems[internal] : []),
+      ...accessProblems(access),
+      ...needs.flatMap(accessProblems),
+      ...(internal ? accessProblems(internal) : []),
       ...(isWriteOfAgent ? (['bad-agent-id'] as const) : []),
       ...(isCounted ? (['too-many-requests'] as const) : []),
       ...(limits.includes('WRITE_LIMIT') ? (['storage-full'] as const) : []),
       ...(conditional ? (['bad-condition', 'precondition-failed'] as const) : []),
-      ...(query ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
+      ...(query && !openQuery ? (['unknown-query', ...parameters.map(({ problem }) => problem)] as const) : []),
       ...(body ? bodyProblems(body) : []),
       ...problems,
     ]),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { json, strictObject } from '../../card/model/index.ts'
-import { count, described, id, list, Pointer, time } from './parts.ts'
+import { json, type Observations, strictObject } from '../../card/model/index.ts'
+import { count, described, id, list, Pointer, time, toTime } from './parts.ts'
 
 // What calls and checks of an agent have shown.
 
@@ -36,3 +36,21 @@ export const Observed = v.object({
     ),
   ),
 })
+export type Observed = v.InferOutput<typeof Observed>
+
+/** Returns what calls have shown as responses have it. */
+export const toObserved = (observations: Observations): Omit<Observed, 'id' | 'proposals'> => {
+  const { first, last, calls, failures, protocols, ...observed } = observations
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0)
+  const { streaming, pushNotifications, operations, mediaTypes } = observed
+  return {
+    calls,
+    ...(calls > 0 && { since: toTime(first), lastSeen: toTime(last) }),
+    errorRate: calls === 0 ? 0 : Number((failed / calls).toFixed(4)),
+    ...{ failures, streaming, pushNotifications, operations, mediaTypes },
+    interfaces: Object.entries(protocols).map(([protocol, outcomes]) => {
+      const [protocolBinding = '', protocolVersion = ''] = protocol.split(' ')
+      return { protocolBinding, protocolVersion, ...outcomes }
+    }),
+  }
+}

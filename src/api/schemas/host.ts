@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { keyRoles } from '../../card/model/index.ts'
 import { keySecrets } from '../../variables.ts'
-import { anyObject, count, cursor, id, oneOf, seq, text, textOf, texts, time } from './parts.ts'
+import { anyObject, count, cursor, id, oneOf, seq, text, texts, time } from './parts.ts'
 
 // The host: its audit, state and keys.
 
@@ -38,7 +38,7 @@ export const ImportResult = v.object({
 
 export const Health = v.object({
   service: v.literal('calling-card'),
-  version: textOf(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/, 'The version of the host.'),
+  version: text('The version of the host.'),
   status: v.picklist(['ok', 'degraded']),
   registry: v.picklist(['reachable', 'unreachable']),
   unpublished: v.nullable(count('Keys that are not published yet.')),
@@ -53,9 +53,11 @@ export const Health = v.object({
   misconfigured: v.array(v.object({ name: text('The variable.'), message: text('What it must be.') })),
 })
 
+const kid = v.pipe(v.string(), v.regex(/^[\w-]+$/), v.description('The thumbprint of the key (RFC 7638).'))
+
 const Jwk = v.object({
-  ...{ kty: v.string(), crv: v.string(), x: v.string(), y: v.string() },
-  ...{ kid: v.string(), alg: v.string(), use: v.string() },
+  ...{ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string() },
+  ...{ kid, alg: v.literal('ES256'), use: v.literal('sig') },
 })
 
 export const JwkSet = v.object({ keys: v.array(Jwk) })
@@ -72,7 +74,7 @@ export const DidDocument = v.object({
 export const HostKeys = v.object({
   keys: v.array(
     v.object({
-      kid: textOf(/^\w[\w-]*$/, 'The thumbprint of the key (RFC 7638).'),
+      kid,
       role: oneOf(keyRoles, 'Whether the key signs everything, is published before it signs, or also signs cards.'),
       secret: oneOf(keySecrets, 'The Worker secret that has the private key.'),
       signsFrom: v.optional(time('From when on it signs. Absent: from the beginning.')),

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { cardUrl } from '../../card/model/index.ts'
+import type { ListedAgent as AgentRecord, SearchHit } from '../../registry/tables/index.ts'
 import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './parts.ts'
 
 // Lists of agents.
@@ -40,4 +42,33 @@ export const ShamanList = v.object({
     }),
   ),
   cursor,
+})
+
+/** Returns an agent as lists have it for everybody. */
+export const toListedAgent = ({ id, origin, name, description, version, url }: AgentRecord) => ({
+  ...{ id, name, description, version, card: cardUrl({ origin, id }), url },
+})
+
+/** Returns an agent as responses to searches have it for everybody. */
+export const toFoundAgent = (hit: SearchHit) => {
+  const { skillIds: skills, tags, provider, capabilities, protocolVersions, signed, score } = hit
+  return {
+    ...toListedAgent(hit),
+    ...{ skills, tags, capabilities, protocolVersions, signed },
+    ...(provider !== '' && { provider }),
+    ...(score !== undefined && { score }),
+  }
+}
+
+/** An agent in the response to a search. */
+export type FoundAgent = ReturnType<typeof toFoundAgent>
+
+/** Returns what lists have of an agent for callers with a token only. */
+export const toHosting = ({ visibility, set, manifestEtag: etag }: AgentRecord) => ({
+  ...{ visibility, ...(set !== undefined && { set }), ...(etag !== undefined && { etag }) },
+})
+
+/** Returns an agent as Shaman's list has it. */
+export const toShamanAgent = ({ name, description, version, shaman }: AgentRecord) => ({
+  ...{ name, description, version, ...shaman },
 })

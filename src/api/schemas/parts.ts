@@ -9,15 +9,14 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, descri
 
 /** A text. */
 export const text = (description: string) => described(v.string(), description)
-/** A text of this form. */
-export const textOf = (pattern: RegExp, description: string) =>
-  v.pipe(v.string(), v.regex(pattern), v.description(description))
 /** A boolean. */
 export const flag = (description: string) => described(v.boolean(), description)
 /** A whole number that is not negative. */
 export const count = (description: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(description))
 /** A time in ISO 8601, in UTC. */
 export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
+/** Returns a time in ms since 1970 as responses have it. */
+export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 /** A URL. */
 export const url = (description: string) => v.pipe(v.string(), v.url(), v.description(description))
 /** One of a few texts. */
@@ -32,7 +31,7 @@ export const texts = (description: string) => list(v.string(), description)
 export const mapOf = <Item extends v.GenericSchema>(item: Item, description: string) =>
   described(v.record(v.string(), item), description)
 /** An object whose members are not described here. */
-export const anyObject = (description: string) => mapOf(json, description)
+export const anyObject = (description: string) => mapOf(v.optional(json), description)
 /** The cursor of a page. */
 export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
 /** The number of a revision. */

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
-import { changeClasses } from '../../card/diff/index.ts'
-import { json, strictObject } from '../../card/model/index.ts'
+import { type Changes, changeClasses } from '../../card/diff/index.ts'
+import { cardUrl, json, strictObject } from '../../card/model/index.ts'
+import type { Registration, SourceRecord } from '../../registry/index.ts'
+import type { Registered } from '../../registry/store/index.ts'
 import {
   anyObject,
   count,
@@ -17,7 +19,7 @@ import {
   text,
   url,
 } from './parts.ts'
-import { Drift, failure, source } from './sources.ts'
+import { registeredSource, toRegisteredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
 
@@ -67,16 +69,31 @@ export const Receipt = v.object({
   root: flag('Whether the agent answers on host names that no agent claims.'),
   urls: v.object({ card: url('The card.'), agent: url('The agent.') }),
   etags: mapOf(v.string(), 'The entity tags of the manifest and of each representation of the card, by name.'),
-  source: v.optional(
-    v.object({
-      ...source,
-      failure: v.optional(v.object(failure)),
-      drift: v.optional(Drift),
-      notes: v.optional(v.array(Note)),
-    }),
-  ),
+  source: v.optional(registeredSource),
   report: v.optional(Report),
 })
+export type Receipt = v.InferOutput<typeof Receipt>
+
+/** Returns what a writer gets for a registration. `changes` are those for clients, if there is a card to compare. */
+export const toReceipt = (
+  { id, manifestEtag, representations, origin }: Registration,
+  { seq, revised, published, hosts, becameRoot }: Registered,
+  { report, record, changes }: Pick<Receipt, 'report'> & { record?: SourceRecord; changes?: Changes },
+): Receipt => {
+  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
+  return {
+    ...{ id, seq, changed: revised, published },
+    ...(revised && changes),
+    root: hosts.includes('*'),
+    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
+    etags: {
+      manifest: manifestEtag,
+      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
+    },
+    ...(record && { source: toRegisteredSource(record) }),
+    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
+  }
+}
 
 const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must be the value of a header')))
 
@@ -90,3 +107,4 @@ export const BatchResult = v.object({
   agent: v.optional(Receipt),
   error: v.optional(Problem),
 })
+export type BatchResult = v.InferOutput<typeof BatchResult>

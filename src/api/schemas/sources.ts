@@ -1,22 +1,9 @@
 import * as v from 'valibot'
 import { json, strictObject } from '../../card/model/index.ts'
 import { payloadRules } from '../../card/signatures/index.ts'
-import {
-  count,
-  FieldError,
-  flag,
-  id,
-  list,
-  Note,
-  oneOf,
-  Pointer,
-  seq,
-  text,
-  textOf,
-  texts,
-  time,
-  url,
-} from './parts.ts'
+import type { PendingCard, SourceRecord } from '../../registry/index.ts'
+import type { SourceState as StoredState } from '../../registry/store/index.ts'
+import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
 // Remote cards.
 
@@ -32,7 +19,7 @@ export const Drift = list(
 )
 
 export const Pending = v.object({
-  etag: textOf(/^"[\w-]*"$/, 'What `accept` of a refresh names.'),
+  etag: v.pipe(v.string(), v.regex(/^"[\w-]*"$/), v.description('What `accept` of a refresh names.')),
   widens: list(
     FieldError,
     'Why it waits: what it would allow that the served card does not, or why it is not verified.',
@@ -40,7 +27,7 @@ export const Pending = v.object({
   drift: Drift,
 })
 
-export const failure = {
+const failure = {
   status: v.picklist([502, 503, 504]),
   code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
   message: v.string(),
@@ -60,10 +47,10 @@ const verification = v.object({
   ),
   reason: v.optional(text('Why none is valid.')),
   accepted: v.optional(flag('Whether an owner has accepted the card as it is.')),
-  pinned: v.optional(texts('With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
+  pinned: v.optional(list(v.string(), 'With `keys: first-use`, the thumbprints of the keys that may sign the card.')),
 })
 
-export const source = {
+const source = {
   kind: oneOf(['card', 'mcp'], 'What is fetched: a card, or the lists of an MCP server.'),
   url: url('Where it is fetched from.'),
   state: v.picklist(['fresh', 'stale', 'no-card', 'pending']),
@@ -73,6 +60,14 @@ export const source = {
   pending: v.optional(Pending),
 }
 
+/** The source of a card in the receipt of its registration. */
+export const registeredSource = v.object({
+  ...source,
+  failure: v.optional(v.object(failure)),
+  drift: v.optional(Drift),
+  notes: v.optional(v.array(Note)),
+})
+
 export const SourceState = v.object({
   ...source,
   ttl: count('Seconds for which the card is fresh.'),
@@ -81,6 +76,8 @@ export const SourceState = v.object({
   due: time('When the card is fetched again.'),
   failure: v.optional(v.object({ ...failure, since: time('Since when the upstream fails.') })),
 })
+
+type SourceState = v.InferOutput<typeof SourceState>
 
 export const Source = v.object({ id, source: SourceState })
 
@@ -97,3 +94,45 @@ export const RefreshResult = v.object({
   pending: v.optional(Pending),
   source: SourceState,
 })
+
+/** Returns the source of a card for the receipt of its registration. */
+export const toRegisteredSource = (record: SourceRecord): v.InferOutput<typeof registeredSource> => {
+  const { source, card, failure, drift = [], notes = [] } = record
+  const { kind, url, verification } = source
+  return {
+    ...{ kind, url },
+    ...toStatus(record, failure !== undefined, card !== undefined),
+    ...(verification && { verify: verification.policy }),
+    ...(failure && { failure }),
+    ...(drift.length > 0 && { drift }),
+    ...(notes.length > 0 && { notes: notes.slice(0, 100) }),
+  }
+}
+
+/** Returns the state of a source. */
+export const toSourceState = ({ due, failing, ...stored }: StoredState): SourceState => {
+  const { kind, url, ttl, staleIfError, pin, verify } = stored
+  return {
+    ...{ kind, url, ttl, staleIfError, pin, due: toTime(due) },
+    ...toStatus(stored, failing !== undefined, stored.checked !== undefined),
+    ...(verify && { verify }),
+    ...(failing && { failure: { ...failing, since: toTime(failing.since) } }),
+  }
+}
+
+const toStatus = (
+  { checked, verification, pending }: Pick<StoredState, 'checked' | 'verification' | 'pending'>,
+  isFailing: boolean,
+  hasCard: boolean,
+): Pick<SourceState, 'state' | 'checked' | 'verification' | 'pending'> => ({
+  state: isFailing ? (hasCard ? 'stale' : 'no-card') : pending ? 'pending' : 'fresh',
+  ...(checked !== undefined && { checked: toTime(checked) }),
+  ...(verification && { verification: { ...verification, at: toTime(verification.at) } }),
+  ...(pending && { pending: toPending(pending) }),
+})
+
+/** Returns a card that waits for its owner, without the card itself. */
+export const toPending = (pending: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => {
+  const { etag, widens, drift } = pending
+  return { etag, widens, drift }
+}

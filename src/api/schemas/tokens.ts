@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { scopes, strictObject } from '../../card/model/index.ts'
 import { TokenRecord } from '../../registry/shared.ts'
-import { cursor, flag, text, textOf, texts, time } from './parts.ts'
+import { cursor, flag, text, texts, time } from './parts.ts'
 
 // Tokens.
 
@@ -33,7 +33,7 @@ export type Token = v.InferOutput<typeof Token>
 
 export const IssuedToken = v.object({
   ...Token.entries,
-  token: textOf(/^\w+$/, 'The token itself. No other response has it.'),
+  token: v.pipe(v.string(), v.regex(/^\w+$/), v.description('The token itself. No other response has it.')),
   published: flag('Whether every location accepts it.'),
 })
 

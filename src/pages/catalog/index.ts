@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { FoundAgent } from '../../api/agents/index.ts'
 import { fetchCacheable } from '../../api/index.ts'
+import type { FoundAgent } from '../../api/schemas/index.ts'
 import { config } from '../../config.ts'
 import { type Handler, NO_STORE } from '../../http/index.ts'
 import { renderMonogram } from '../images/index.ts'

@@ -26,11 +26,11 @@ export const refusals = defineTable(
 )
 
 /** A page of the audit, newest first: at most `limit` entries before a number. Times are in ms since 1970. */
-export type AuditQuery = Partial<Pick<AuditEvent, 'agent' | 'actor' | 'what'>> & {
+export type AuditQuery = { [Filter in 'agent' | 'actor' | 'what']?: AuditEvent[Filter] | undefined } & {
   before: number
   limit: number
-  since?: number
-  until?: number
+  since?: number | undefined
+  until?: number | undefined
 }
 
 /** A refused write; `omitted` counts those of the same actor that the sender did not report. */

@@ -11,4 +11,4 @@ export {
   readProfile,
   type UnfetchedDocument,
 } from './document-cache.ts'
-export { cacheToken, findAgentByHost, findByName, findHostOwner, getCachedByName, readToken } from './lookups.ts'
+export { cacheToken, findAgentByHost, findByName, findHostOwner, readToken } from './lookups.ts'

@@ -35,11 +35,12 @@ export type Removed = {
   removedTiers: string[]
 }
 
-/** The reason why a write was rejected; nothing was changed. */
+type PreconditionFailed = { outcome: 'precondition-failed'; exists: boolean }
+
+/** The reason why a registration was rejected; nothing was changed. */
 export type WriteRejection =
   | tables.ClaimRejection
-  | { outcome: 'precondition-failed'; exists: boolean }
-  | { outcome: 'unknown-agent' }
+  | PreconditionFailed
   /** The agent or its source record changed since the write was computed. */
   | { outcome: 'conflict' }
 
@@ -104,7 +105,7 @@ export const remove = (
   id: string,
   precondition: Precondition,
   actor: string,
-): WriteResult<Omit<Removed, 'published'>, WriteRejection> => {
+): WriteResult<Omit<Removed, 'published'>, PreconditionFailed | { outcome: 'unknown-agent' }> => {
   const before = tables.selectNewestRevision(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
   if (!before) return { error: { outcome: 'precondition-failed', exists: false } }
@@ -134,7 +135,7 @@ export const clearTasks = (
   sql: SqlStorage,
   id: string,
   actor: string,
-): WriteResult<{ outcome: 'cleared' }, WriteRejection> => {
+): WriteResult<{ outcome: 'cleared' }, { outcome: 'unknown-agent' }> => {
   if (!tables.selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
   appendEntry(sql, { actor, what: 'tasks-cleared', agent: id })
   return { value: { outcome: 'cleared' }, staleKeys: [tables.tasksKey(id)] }

@@ -106,7 +106,7 @@ describe('agents/get', () => {
     const context = { ...makeContext(), env: { CARDS: { get }, REGISTRY } as unknown as Env }
     expect(await getAgent({ id: makeId(0) }, context)).toMatchObject({
       agent: makeId(0),
-      error: { status: 503, code: 'unavailable' },
+      error: { code: 'unavailable' },
     })
   })
 })

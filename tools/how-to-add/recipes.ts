@@ -1,0 +1,179 @@
+/** A row of "How to add …" with an example of it. */
+export type Recipe = {
+  /** The first cell of the row. */
+  row: string
+  /** The whole text of each new file, or the edit of each other one, by its path. */
+  edits: Readonly<Record<string, string | ((text: string) => string)>>
+  /** A test of what was added. */
+  test: string
+}
+
+const insertBefore =
+  (anchor: string, inserted: string) =>
+  (text: string): string => {
+    if (!text.includes(anchor)) throw new Error(`the text has no ${JSON.stringify(anchor)}`)
+    return text.replace(anchor, () => inserted + anchor)
+  }
+
+const testOf = (title: string, body: string, imports = ''): string => `import { expect, it } from 'vitest'
+import { startNodeHost } from './support/node-host.ts'
+import { token } from './support/runtime.ts'
+${imports}
+it('${title}', async () => {
+  const host = await startNodeHost()
+  const headers = { Authorization: \`Bearer \${token}\`, 'Content-Type': 'application/json' }
+${body}
+})
+`
+
+/** The examples, which touch as many files as the figures of the project allow. */
+export const recipes: readonly Recipe[] = [
+  {
+    row: 'a dialect',
+    edits: {
+      'src/card/dialects/acme.ts': `import * as v from 'valibot'
+import { absentMeansFalse } from '../read/index.ts'
+import { type Dialect, defineV0Dialect } from './dialect.ts'
+
+/** Acme's card: A2A 0.3 with the number of the agent at Acme. */
+export const acme: Dialect = {
+  ...defineV0Dialect({}, { acmeNumber: v.nullish(v.number()) }),
+  detect: card => 'acmeNumber' in card,
+  capabilityDefaults: () => absentMeansFalse('Acme'),
+  ownFields: { card: ['acmeNumber'] },
+}
+`,
+      'src/card/dialects/index.ts': text =>
+        insertBefore("import { gopherhole,", "import { acme } from './acme.ts'\n")(
+          insertBefore("telex, shaman, '0.3'", 'acme, ')(text),
+        ),
+      'src/card/model/constants.ts': insertBefore("'telex', 'shaman'", "'acme', "),
+    },
+    test: testOf(
+      'reads and serves the dialect',
+      `  const card = { name: 'A', description: 'Sells anvils to coyotes.', url: 'https://a.example/', acmeNumber: 7 }
+  expect(await host.put('anvils', card)).toMatchObject({ report: { dialect: 'acme' } })
+  const served = await host.fetch('/agents/anvils/.well-known/agent-card.json?dialect=acme', { headers })
+  expect(await served.json()).toMatchObject({ acmeNumber: 7 })`,
+    ),
+  },
+  {
+    row: 'an A2A operation',
+    edits: {
+      'src/a2a/operations.ts': insertBefore(
+        '  resubscribe: {',
+        "  pauseTask: { '1.0': 'PauseTask', http: [['POST'], 'tasks/{id}:pause'] },\n",
+      ),
+    },
+    test: testOf(
+      'permits and describes the operation',
+      `  expect(resolveMethod('PauseTask', undefined, ['1.0'])).toMatchObject({ operation: 'pauseTask', version: '1.0' })
+  expect(matchRestPath('POST', 'tasks/7:pause')).toMatchObject({ operation: 'pauseTask', pathParams: { id: '7' } })
+  const { paths } = (await (await host.fetch('/openapi.json', { headers })).json()) as { paths: object }
+  expect(Object.keys(paths)).toContain('/agents/{id}/a2a/tasks/{taskId}:pause')`,
+      "import { matchRestPath, resolveMethod } from '../src/a2a/index.ts'",
+    ),
+  },
+  {
+    row: 'an endpoint',
+    edits: {
+      'src/api/ping.ts': `import { answer, endpoint } from './contract/index.ts'
+import { Facet } from './schemas/index.ts'
+
+/** \`GET /ping\`: says that the host runs. */
+export const ping = endpoint(
+  {
+    tag: 'documents',
+    summary: 'Ask whether the host runs',
+    access: 'token',
+    responses: { 200: answer('It runs.', Facet) },
+  },
+  ({ caller }) => ({ body: { value: caller.subject, count: 1 } }),
+)
+`,
+      'src/app.ts': text =>
+        insertBefore('const revisions =', "const ping = () => import('./api/ping.ts')\n")(
+          insertBefore("  route('GET', '/health'", "  route('GET', '/ping', lazy(ping, 'ping')),\n")(text),
+        ),
+    },
+    test: testOf(
+      'serves, protects and describes the endpoint',
+      `  expect((await host.fetch('/ping')).status).toBe(401)
+  expect(await (await host.fetch('/ping', { headers })).json()).toEqual({ value: 'admin', count: 1 })
+  const { paths } = (await (await host.fetch('/openapi.json')).json()) as { paths: object }
+  expect(Object.keys(paths)).toContain('/ping')`,
+    ),
+  },
+  {
+    row: 'a problem',
+    edits: {
+      'src/problems.ts': insertBefore("  'host-taken':", "  'gone-fishing': [410, 'the host has gone fishing'],\n"),
+    },
+    test: `import { expect, it } from 'vitest'
+import { problem, statusOf } from '../src/http/index.ts'
+
+it('has the status', () => {
+  expect(statusOf(problem('gone-fishing', 'Come back later.'))).toBe(410)
+})
+`,
+  },
+  {
+    row: 'a token scope',
+    edits: {
+      'src/card/model/constants.ts': insertBefore("'admin'] as const", "'inspect', "),
+      'src/auth/principal.ts': insertBefore(
+        "isAdmin(caller) || (scope === 'read'",
+        "(scope === 'inspect' && caller.scopes.includes('write')) || ",
+      ),
+      'src/api/admin/audit-log.ts': text => text.replace("access: 'admin'", "access: 'inspect'"),
+    },
+    test: testOf(
+      'issues and requires the scope',
+      `  const issue = async (scope: string) => {
+    const body = JSON.stringify({ scopes: [scope] })
+    const issued = await host.fetch('/tokens', { method: 'POST', headers, body })
+    return ((await issued.json()) as { token: string }).token
+  }
+  const statusWith = async (scope: string) =>
+    (await host.fetch('/audit', { headers: { Authorization: \`Bearer \${await issue(scope)}\` } })).status
+  expect([await statusWith('inspect'), await statusWith('write'), await statusWith('read')]).toEqual([200, 200, 403])`,
+    ),
+  },
+  {
+    row: 'a member of a response',
+    edits: {
+      'src/api/schemas/tokens.ts': text =>
+        text
+          .replace('export const Token = v.object({', "export const Token = v.object({ isAdmin: flag('Whether it allows all.'),")
+          .replace('): Token => ({', "): Token => ({\n  isAdmin: scopes.includes('admin'),"),
+    },
+    test: testOf(
+      'returns the member',
+      `  const body = JSON.stringify({ scopes: ['admin'] })
+  await host.fetch('/tokens', { method: 'POST', headers, body })
+  expect(await (await host.fetch('/tokens', { headers })).json()).toMatchObject({ tokens: [{ isAdmin: true }] })`,
+    ),
+  },
+  {
+    row: 'a header on every refusal',
+    edits: {
+      'src/app.ts': text =>
+        text.replace(
+          "  if (url.startsWith('https:'))",
+          "  if (response.status >= 400) response.headers.set('X-Refused', 'yes')\n  if (url.startsWith('https:'))",
+        ),
+      'src/a2a/error-response.ts': text => text.replaceAll('{ ...headers, ', "{ ...headers, 'X-Refused': 'yes', "),
+    },
+    test: testOf(
+      'sends the header',
+      `  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/stream', params: {} })
+  const responses = [
+    await host.fetch('/nothing'),
+    await host.fetch('/agents/none/a2a', { method: 'POST', headers, body: call }),
+    await host.fetch('/ard/agents?pageSize=0'),
+    await host.fetch('/nothing', { headers: { Accept: 'text/html' } }),
+  ]
+  expect(responses.map(({ headers }) => headers.get('X-Refused'))).toEqual(['yes', 'yes', 'yes', 'yes'])`,
+    ),
+  },
+]
