@@ -10,9 +10,7 @@ type Endpoints = typeof endpoints
 export type EndpointName = keyof Endpoints
 
 /** The body of the response of an endpoint; undefined if it has none. */
-export type ResponseOf<Name extends EndpointName> = {
-  [Status in keyof Endpoints[Name]['responses']]: OutputOf<Endpoints[Name]['responses'][Status]>
-}[keyof Endpoints[Name]['responses']]
+export type ResponseOf<Name extends EndpointName> = OutputOf<Endpoints[Name][keyof Endpoints[Name] & number]>
 
 /** The value of a shape, or of one in brackets: JSON lines of this shape. */
 type OutputOf<Shape> = Shape extends v.GenericSchema
@@ -36,23 +34,16 @@ type BodyOptions<Row> = Row extends { body: readonly [infer Line extends v.Gener
       : { body: v.InferInput<Shape> }
     : unknown
 
+/** The words of a text. */
+type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text
+
 type QueryValue = string | number | boolean | readonly string[] | undefined
-
-/** The query of an endpoint. */
-export type QueryOf<Name extends EndpointName> = Endpoints[Name] extends {
-  query: readonly (infer Key extends string)[]
-}
-  ? { readonly [Each in Key]?: QueryValue }
-  : never
-
-/** The errors of an endpoint besides those that every endpoint may have. */
-export type ProblemOf<Name extends EndpointName> = Endpoints[Name] extends { problems: readonly (infer Code)[] }
-  ? Code
-  : never
 
 type Options<Name extends EndpointName> = BodyOptions<Endpoints[Name]> &
   ([ParamsOf<Name>] extends [never] ? unknown : { params: { readonly [Param in ParamsOf<Name>]: string | number } }) & {
-    query?: QueryOf<Name>
+    query?: Endpoints[Name] extends { query: infer Query }
+      ? { readonly [Key in Words<Query> & string]?: QueryValue }
+      : never
     /** The entity tag of what a write replaces; null if there must be nothing. */
     etag?: Endpoints[Name] extends { conditional: true } ? string | null : never
     /** The request must not be made twice: it is repeated only after 429, when the host has done nothing. */
@@ -61,6 +52,9 @@ type Options<Name extends EndpointName> = BodyOptions<Endpoints[Name]> &
     anonymous?: true
     timeoutMs?: number
   }
+
+/** The codes of problems that a call can ignore. */
+type ProblemOf<Name extends EndpointName> = Endpoints[Name] extends { problems: infer Codes } ? Words<Codes> : never
 
 /** With `ignore`, a call has the result `undefined` for an error with this code. */
 type Arguments<Name extends EndpointName, Code> =

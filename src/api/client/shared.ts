@@ -7,10 +7,9 @@ import type { EndpointName, Reply } from './index.ts'
  * members, and further values of an enumeration.
  */
 export const isExpected = (name: EndpointName, { status, body }: Reply): boolean => {
-  const responses: Readonly<Record<number, v.GenericSchema | readonly [v.GenericSchema] | undefined>> =
-    endpoints[name].responses
-  if (!Object.hasOwn(responses, status)) return false
-  const shape = responses[status]
+  const row: Readonly<Record<number, v.GenericSchema | readonly [v.GenericSchema] | undefined>> = endpoints[name]
+  if (!Object.hasOwn(row, status)) return false
+  const shape = row[status]
   if (shape === undefined) return true
   const { issues = [] } = v.safeParse('kind' in shape ? shape : v.array(shape[0]), body)
   return issues.every(({ type }) => type === 'picklist')
