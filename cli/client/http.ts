@@ -50,7 +50,7 @@ export const readReply = async (response: Response): Promise<Reply> => {
   return { status, headers, body: isLines ? text.split('\n').flatMap(line => parseJson(line) ?? []) : parseJson(text) }
 }
 
-/** Returns what opens a request with the token whose body or response is a stream: never repeated, without a timeout. */
+/** Returns what sends a request with the token whose body or response is a stream: once, without a timeout. */
 export const createStreamOpener =
   ({ url, token, fetch, ...access }: HostAccess, identify: () => Promise<unknown>) =>
   async (method: string, path: string, init: RequestInit = {}): Promise<Response> => {

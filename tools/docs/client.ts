@@ -24,8 +24,8 @@ import * as v from 'valibot'
 import * as api from '../schemas/index.ts'
 
 /**
- * The endpoints with JSON: the shapes of their responses by status, and of their bodies, in brackets those of lines; the
- * parameters of their queries; and their problems with the status 404 or 409, which a call can ignore.
+ * The endpoints with JSON: the shapes of their responses by status, and of their bodies, in brackets those of lines;
+ * the parameters of their queries; and their problems with the status 404 or 409, which a call can ignore.
  */
 export const endpoints = {
 ${rows.join('')}} as const
