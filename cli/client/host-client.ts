@@ -3,7 +3,7 @@ import { isExpected } from '../../src/api/client/shared.ts'
 import { isJsonObject, type JsonObject } from '../../src/json/index.ts'
 import { HostError, onRejection } from '../failure.ts'
 import { identifyHost } from './first-contact.ts'
-import { createStreamOpener, explainWith, type HostAccess, send } from './http.ts'
+import { explainWith, type HostAccess, openStream, send } from './http.ts'
 
 /** The API of a host, as the commands need it. */
 export type HostClient = ReturnType<typeof createClient>
@@ -26,7 +26,8 @@ export const createClient = (access: HostAccess) => {
     getHealth: identify,
     /** Turns what a client fails with into the error for a command. */
     explain,
-    openStream: createStreamOpener(access, identify),
+    /** Returns all that the host has registered, as a stream of lines. */
+    openExport: () => identify().then(() => openStream(access, '/export')),
   }
 }
 

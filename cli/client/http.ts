@@ -43,35 +43,24 @@ export const send =
   }
 
 /** Reads a response. JSON lines are an array, without a line that is not JSON, such as one that was cut off. */
-export const readReply = async (response: Response): Promise<Reply> => {
+const readReply = async (response: Response): Promise<Reply> => {
   const { status, headers } = response
   const text = await readText(response)
   const isLines = headers.get('Content-Type') === NDJSON
   return { status, headers, body: isLines ? text.split('\n').flatMap(line => parseJson(line) ?? []) : parseJson(text) }
 }
 
-/** Returns what sends a request with the token whose body or response is a stream: once, without a timeout. */
-export const createStreamOpener =
-  ({ url, token, fetch, ...access }: HostAccess, identify: () => Promise<unknown>) =>
-  async (method: string, path: string, init: RequestInit = {}): Promise<Response> => {
-    await identify()
-    const authorization = token === '' ? {} : { Authorization: `Bearer ${token}` }
-    const headers = { Accept: '*/*', ...authorization, ...init.headers }
-    const sent = {
-      ...init,
-      method,
-      headers,
-      redirect: 'manual' as const,
-      ...(init.body && { duplex: 'half' as const }),
-    }
-    const response = await fetch(url + path, sent).catch((error: unknown) => {
-      if (!isNetworkError(error)) throw error
-      throw new HostError(connectionFailure(error, url))
-    })
-    if (response.ok) return response
-    const error = new ApiError(await readReply(response))
-    throw explainWith({ url, ...access })(Object.assign(error, { isAuthorized: token !== '' }))
-  }
+/** Sends a GET request with the token, once and without a timeout, and returns the response, whose body is a stream. */
+export const openStream = async (access: HostAccess, path: string): Promise<Response> => {
+  const { url, token, fetch } = access
+  const headers = { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }) }
+  const response = await fetch(url + path, { headers, redirect: 'manual' }).catch((error: unknown) => {
+    if (!isNetworkError(error)) throw error
+    throw new HostError(connectionFailure(error, url))
+  })
+  if (response.ok) return response
+  throw explainWith(access)(Object.assign(new ApiError(await readReply(response)), { isAuthorized: token !== '' }))
+}
 
 /** The end of some messages, for clients that send requests themselves. */
 const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/

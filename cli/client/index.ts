@@ -6,7 +6,7 @@ import type { HostClient } from './host-client.ts'
 export { ApiError, isProblem, type ResponseOf } from '../../src/api/client/index.ts'
 export { HostError } from '../failure.ts'
 export * from './host-client.ts'
-export { blockedPortMessage, fetchDocument, isBlockedPort, isFetchable, readReply } from './http.ts'
+export { blockedPortMessage, fetchDocument, isBlockedPort, isFetchable } from './http.ts'
 
 /** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
 export const readKeys = async ({ call }: HostClient): Promise<readonly JWK[] | undefined> =>

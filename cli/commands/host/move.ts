@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
-import * as v from 'valibot'
-import { ImportResult } from '../../../src/api/schemas/index.ts'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import { EXPORT_TYPE, parseTrailer } from '../../../src/registry/move/shared.ts'
-import { ApiError, HostError, readReply } from '../../client/index.ts'
+import { ApiError, HostError } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { createPart } from '../../manifests/index.ts'
@@ -40,7 +38,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   if (file !== undefined && existsSync(resolve(cwd, file)))
     throw new UsageError(`${file} exists already: name a new file.`)
   const client = connect(flags, context)
-  const { status, headers, body: stream } = await client.openStream('GET', '/export')
+  const { status, headers, body: stream } = await client.openExport()
   if (stream === null || headers.get('Content-Type') !== EXPORT_TYPE) throw client.explain(new ApiError({ status }))
   const signal = interruptSignal(context)
   const check = new ExportCheck()
@@ -107,11 +105,8 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   // The file is opened only for a host that is there.
   await client.getHealth()
   const compressed = toStream(createReadStream(path).pipe(createGzip()))
-  const sent = { headers: { 'Content-Type': EXPORT_TYPE, 'Content-Encoding': 'gzip' }, body: compressed }
-  const endpoint = flags.withoutTokens ? '/import?tokens=false' : '/import'
-  const reply = await readReply(await client.openStream('POST', endpoint, sent))
-  const { success, output: result } = v.safeParse(ImportResult, reply.body)
-  if (!success) throw client.explain(new ApiError(reply))
+  const query = flags.withoutTokens ? { tokens: false } : {}
+  const result = await client.call('POST /import', { query, stream: compressed })
   const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
   else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)

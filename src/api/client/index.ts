@@ -46,12 +46,17 @@ type Options<Name extends EndpointName> = BodyOptions<Endpoints[Name]> &
       : never
     /** The entity tag of what a write replaces; null if there must be nothing. */
     etag?: Endpoints[Name] extends { conditional: true } ? string | null : never
-    /** The request must not be made twice: it is repeated only after 429, when the host has done nothing. */
-    once?: true
-    /** The request is sent without the token. */
-    anonymous?: true
-    timeoutMs?: number
-  }
+  } & CommonOptions
+
+type CommonOptions = {
+  /** The request must not be made twice: it is repeated only after 429, when the host has done nothing. */
+  once?: true
+  /** The request is sent without the token. */
+  anonymous?: true
+  timeoutMs?: number
+  /** A body of lines, compressed with gzip. It is sent once, without a timeout. */
+  stream?: ReadableStream
+}
 
 /** The codes of problems that a call can ignore. */
 type ProblemOf<Name extends EndpointName> = Endpoints[Name] extends { problems: infer Codes } ? Words<Codes> : never
@@ -170,16 +175,13 @@ const systemClock: NonNullable<Connection['clock']> = {
   sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
 }
 
-type AnyOptions = {
+type AnyOptions = CommonOptions & {
   params?: Readonly<Record<string, string | number>>
   query?: Readonly<Record<string, QueryValue>>
   body?: unknown
   lines?: readonly unknown[]
   etag?: string | null
   ignore?: string
-  once?: true
-  anonymous?: true
-  timeoutMs?: number
 }
 
 /** Creates a client, which repeats requests with exponential back-off while the host is unreachable or busy. */
@@ -190,15 +192,16 @@ export const createClient = (connection: Connection): Client => {
   let outage: string | undefined
 
   const send = async (name: EndpointName, options: AnyOptions = {}) => {
-    const { ignore, once, anonymous, timeoutMs = REQUEST_TIMEOUT_MS } = options
+    const { ignore, once, anonymous, stream, timeoutMs = REQUEST_TIMEOUT_MS } = options
     if (!anonymous) await connection.identify?.()
     const isAuthorized = !anonymous && token !== ''
-    const { method, path, headers, body } = toRequest(name, options)
+    const { path, ...request } = toRequest(name, options)
+    const { method, headers } = request
     if (isAuthorized) headers.Authorization = `Bearer ${token}`
     let isRepeated = false
     for (let attempt = 0; ; attempt++)
       try {
-        const init = { method, headers, signal: AbortSignal.timeout(timeoutMs), ...(body !== undefined && { body }) }
+        const init = { ...request, ...(!stream && { signal: AbortSignal.timeout(timeoutMs) }) }
         const reply = await connection.send(url + path, init)
         if (!isResult(name, reply)) throw new ApiError(reply)
         outage = undefined
@@ -210,7 +213,7 @@ export const createClient = (connection: Connection): Client => {
         if (code !== '' && code === ignore) return undefined
         const explained = explain(error)
         if (retry === undefined || attempt >= retries || signal?.aborted || !canRetry(method, error)) throw explained
-        if (once && retry !== 'limited') throw explained
+        if (stream || (once && retry !== 'limited')) throw explained
         isRepeated ||= retry !== 'limited' && retry !== 'refused'
         const waitMs = Math.min(parseRetryAfterMs(error.headers, clock.now()), MAX_RETRY_AFTER_MS)
         const when = waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''
@@ -237,7 +240,7 @@ const isAnyJson = (_: EndpointName, { status, body }: Reply): boolean =>
   status === 204 || (status >= 200 && status < 300 && body !== undefined)
 
 /** Returns the request of a call. */
-const toRequest = (name: EndpointName, { params = {}, query = {}, body, lines, etag }: AnyOptions) => {
+const toRequest = (name: EndpointName, { params = {}, query = {}, body, lines, stream, etag }: AnyOptions) => {
   const [method = '', template = ''] = name.split(' ')
   const path = template.replaceAll(/(?<=\/):(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
   const search = new URLSearchParams(
@@ -245,14 +248,19 @@ const toRequest = (name: EndpointName, { params = {}, query = {}, body, lines, e
       value === undefined ? [] : [value].flat().map((each): [string, string] => [key, String(each)]),
     ),
   )
-  const type = lines ? 'application/x-ndjson' : 'application/json'
-  const text = lines ? lines.map(line => JSON.stringify(line)).join('\n') : JSON.stringify(body)
+  const type = lines || stream ? 'application/x-ndjson' : 'application/json'
+  const sent = stream ?? (lines ? lines.map(line => JSON.stringify(line)).join('\n') : JSON.stringify(body))
   const headers: Record<string, string> = {
-    Accept: type,
-    ...(text !== undefined && { 'Content-Type': type }),
+    Accept: lines ? type : 'application/json',
+    ...(sent !== undefined && { 'Content-Type': type }),
+    ...(stream && { 'Content-Encoding': 'gzip' }),
     ...(etag === null ? { 'If-None-Match': '*' } : etag !== undefined && { 'If-Match': etag }),
   }
-  return { method, path: search.size > 0 ? `${path}?${search}` : path, headers, body: text }
+  return {
+    ...{ method, path: search.size > 0 ? `${path}?${search}` : path, headers },
+    ...(sent !== undefined && { body: sent }),
+    ...(stream && { duplex: 'half' as const }),
+  }
 }
 
 /** Doubles with each attempt; the random part keeps clients apart that failed at the same time. */
