@@ -34,15 +34,14 @@ export const getNamedCard = endpoint(
     internal: 'read',
     params: { name: anyText('The name or the id of the agent, in any case.') },
     query: {
-      dialect: text('The dialect of the card. Default: shaman.', {
-        ...{ schema: { enum: ['hybrid', ...dialectNames] }, problem: 'unknown-dialect' },
-      }),
+      dialect: text('The dialect of the card. Default: shaman.', { schema: { enum: ['hybrid', ...dialectNames] } }),
       'A2A-Version': text('The version of A2A that the card should have the form of: 1.0 or 0.3.'),
     },
+    openQuery: true,
     responses: { 200: answer('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },
     validated: true,
     raw: true,
-    problems: ['agent-not-found', ...UPSTREAM_PROBLEMS],
+    problems: ['agent-not-found', 'unknown-dialect', ...UPSTREAM_PROBLEMS],
     limits: ['CALL_LIMIT'],
   },
   async ({ params, caller, request, env, ctx }) => {
