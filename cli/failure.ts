@@ -15,6 +15,9 @@ export const onRejection =
     throw error
   }
 
+/** Turns the error of a request that the host rejects into a value. */
+export const asRejection = onRejection(error => error)
+
 /** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
 export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
   if (error instanceof CommandError) {

@@ -32,7 +32,7 @@ export const createClient = (access: HostAccess) => {
 }
 
 /** Returns the items of all pages, `limit` at most. */
-export const collect = async <Page, Item>(
+export const readList = async <Page, Item>(
   pages: AsyncIterable<Page>,
   itemsOf: (page: Page) => readonly Item[],
   limit = Number.POSITIVE_INFINITY,
@@ -50,7 +50,7 @@ export const listAgents = (
   { pages }: HostClient,
   query: { set?: string | undefined; q?: string | undefined; writable?: 'true' } = {},
 ) =>
-  collect(pages('GET /agents', { query }), ({ agents }) => agents).catch(
+  readList(pages('GET /agents', { query }), ({ agents }) => agents).catch(
     onRejection(({ message }) => {
       // A token without the scope `read` can do everything else.
       throw new HostError(`the host does not list its agents: ${message.replace(/\.$/, '')}`)

@@ -3,7 +3,7 @@ import { agentIdPattern } from '../../src/card/model/index.ts'
 import { deleteAgent, listAgents } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
-import { onRejection } from '../failure.ts'
+import { asRejection } from '../failure.ts'
 import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import { actionOf } from './push.ts'
@@ -76,7 +76,7 @@ export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<Ag
   }
   const deleted = await forEach(run, 'Deleting', found, async ({ id, etag }): Promise<AgentResult> => {
     const deletion = async (): Promise<AgentResult> => {
-      const rejection = await deleteAgent(client, id, etag).catch(onRejection(error => error))
+      const rejection = await deleteAgent(client, id, etag).catch(asRejection)
       return rejection ? { id, action: actionOf(rejection), detail: rejection.message } : { id, action: 'deleted' }
     }
     return (await breaker.call(deletion)) ?? { id, action: 'not deleted' }

@@ -3,7 +3,7 @@ import { agentIdPattern } from '../../src/card/model/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
 import { ApiError, type HostClient, listAgents, readAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { onRejection } from '../failure.ts'
+import { asRejection } from '../failure.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import {
   applyDefaults,
@@ -149,7 +149,7 @@ type Fetched = { id: string; manifest: JsonObject }
 /** Ids become file names, so ids of the host that are invalid are neither requested nor written. */
 const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | PulledAgent> => {
   if (!agentIdPattern.test(id)) return { id, action: 'not written', detail: 'this is not the id of an agent' }
-  const registered = await readAgent(client, id).catch(onRejection(error => error))
+  const registered = await readAgent(client, id).catch(asRejection)
   if (registered === undefined) return { id, action: 'not registered' }
   if (registered instanceof ApiError)
     return { id, action: registered.status === 403 ? 'forbidden' : 'not written', detail: registered.message }

@@ -1,5 +1,5 @@
 import { ApiError, type HostClient, type ResponseOf, readAgent } from '../client/index.ts'
-import { onRejection } from '../failure.ts'
+import { asRejection } from '../failure.ts'
 import { type Draft, type LocatedIssue, locateInCard, locateIssues } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type SourceState, type Step, toComparable } from './plan.ts'
 import { type Action, type AgentResult, callRules } from './result.ts'
@@ -44,8 +44,6 @@ export const push = async (
     result = await put(current?.etag)
   }
 }
-
-const asRejection = onRejection(error => error)
 
 /** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
 export const describeOutcome = (step: Step, result: PutResult | ApiError): AgentResult | undefined => {

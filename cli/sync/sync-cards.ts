@@ -4,7 +4,7 @@ import { isPrivateHost } from '../../src/http/shared.ts'
 import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
 import { ApiError, createClient, type HostClient, HostError, readAgent, readLiveCard } from '../client/index.ts'
 import { type Context, poll } from '../context.ts'
-import { onRejection } from '../failure.ts'
+import { asRejection, onRejection } from '../failure.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
@@ -100,7 +100,7 @@ const breaksClients = ({ compiled }: Draft, url: string): boolean =>
 const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag: string | null | undefined) => {
   if (etag === null) return undefined
   const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
-  return etag === `"${digest}"` ? { manifest, etag } : readAgent(client, id).catch(onRejection(error => error))
+  return etag === `"${digest}"` ? { manifest, etag } : readAgent(client, id).catch(asRejection)
 }
 
 /** Pushes what differs. */
@@ -164,12 +164,7 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
     drafts.slice(1),
     () => 0,
     async group => {
-      const etags = await breaker.call(() =>
-        readEtags(
-          client,
-          group.map(({ id }) => id),
-        ),
-      )
+      const etags = await breaker.call(() => readEtags(client, group))
       return group.map(({ id }) => etags?.get(id))
     },
   )
@@ -192,7 +187,8 @@ const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<S
  * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered;
  * undefined if the host does not list them, because the token cannot write them all.
  */
-const readEtags = async ({ call }: HostClient, ids: readonly string[]) => {
+const readEtags = async ({ call }: HostClient, drafts: readonly Draft[]) => {
+  const ids = drafts.map(({ id }) => id)
   const listed = await call('GET /agents', { query: { id: ids } }).catch(onRejection(() => undefined))
   if (listed === undefined || listed.agents.some(({ etag }) => etag === undefined)) return undefined
   const etags = new Map(listed.agents.map(({ id, etag }) => [id, etag]))

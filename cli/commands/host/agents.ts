@@ -7,7 +7,7 @@ import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
 import { ApiError, deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
-import { onRejection } from '../../failure.ts'
+import { asRejection } from '../../failure.ts'
 import { findHost, resolveHost } from '../../hosts/index.ts'
 import {
   type AddCommand,
@@ -87,7 +87,7 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   const etags = new Map<string, string>()
   let lookUpCode: number = ExitCode.ok
   for (const id of new Set(named)) {
-    const found = await readAgent(client, id).catch(onRejection(error => error))
+    const found = await readAgent(client, id).catch(asRejection)
     if (found === undefined) lookUpCode = await reportMissing(id, connection, context)
     else if (found instanceof ApiError) lookUpCode = reportRejection(found, context, id)
     else etags.set(id, found.etag)
@@ -98,7 +98,7 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   if (!isConfirmed) terminal.info('Nothing was removed.')
   let hasRemoved = false
   const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
-    const rejection = await deleteAgent(client, id, etags.get(id) ?? '').catch(onRejection(error => error))
+    const rejection = await deleteAgent(client, id, etags.get(id) ?? '').catch(asRejection)
     if (rejection) {
       const message = 'it was changed after it was looked up, so it was kept. Run the command again.'
       return reportRejection(rejection.status === 412 ? { message } : rejection, context, id)

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../../src/json/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../../src/registry/audit/shared.ts'
-import { collect, type HostClient, importHostKey, type ResponseOf, readKeys } from '../../client/index.ts'
+import { type HostClient, importHostKey, type ResponseOf, readKeys, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../../options.ts'
@@ -48,7 +48,7 @@ const list = async (flags: ListFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const { agent, actor, what, since, until } = flags
   const pages = connect(flags, context).pages('GET /audit', { query: { agent, actor, what, since, until } })
-  const entries = await collect(pages, page => page.entries, limit)
+  const entries = await readList(pages, page => page.entries, limit)
   const rows = entries.map(entry => COLUMNS.map(name => toCell(entry[name])))
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { agentIdPattern } from '../../../src/card/model/index.ts'
 import { jsonEquals } from '../../../src/json/index.ts'
-import { ApiError, collect, type HostClient, type ResponseOf, readAgent } from '../../client/index.ts'
+import { ApiError, type HostClient, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags } from '../../options.ts'
@@ -74,7 +74,7 @@ export const diffRevisions = async (
 const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const pages = connect(flags, context).pages('GET /agents/:id/revisions', { params: { id } })
-  const found = await collect(pages, page => page.revisions, limit)
+  const found = await readList(pages, page => page.revisions, limit)
   // Without what a fetched card changed, which may have a secret.
   const revisions = found.map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])

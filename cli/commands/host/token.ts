@@ -3,17 +3,10 @@ import { readManifest } from '../../../src/card/manifest/index.ts'
 import { agentIdPattern, baseTier, type Scope, scopes } from '../../../src/card/model/index.ts'
 import { MAX_PAGE_SIZE } from '../../../src/limits.ts'
 import { VERSION } from '../../../src/version.ts'
-import {
-  ApiError,
-  collect as collectPages,
-  type HostClient,
-  isProblem,
-  type ResponseOf,
-  readAgent,
-} from '../../client/index.ts'
+import { type HostClient, isProblem, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
-import { onRejection } from '../../failure.ts'
+import { asRejection } from '../../failure.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -29,10 +22,8 @@ import { colors, formatTable } from '../../terminal.ts'
 
 type OwnToken = ResponseOf<'GET /tokens/self'>
 
-type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[] } & {
-  expires?: number | string
-  note?: string
-}
+type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[] } & TokenOptions
+type TokenOptions = { expires?: number | string; note?: string }
 
 const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
 
@@ -92,7 +83,7 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
-  const tokens = await collectPages(connect(flags, context).pages('GET /tokens'), page => page.tokens)
+  const tokens = await readList(connect(flags, context).pages('GET /tokens'), page => page.tokens)
   const columns = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'] as const
   const shown = tokens.map(token => ({ ...token, ...describeToken(token, clock.now()) }))
   const rows = shown.map(token => columns.map(name => token[name]))
@@ -126,11 +117,10 @@ const MAX_AGENTS = 20
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
 const warnUnknownAgents = async (client: HostClient, agents: readonly string[], tiers: readonly string[]) => {
   const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
-  const registered = await Promise.all(ids.map(id => readAgent(client, id).catch(onRejection(error => error))))
+  const registered = await Promise.all(ids.map(id => readAgent(client, id).catch(asRejection)))
   const unknown = ids.filter((_, index) => registered[index] === undefined)
   const tiersOfAgents = registered.flatMap(agent => {
-    const isReadable = agent !== undefined && !(agent instanceof ApiError)
-    const parsed = isReadable ? readManifest(agent.manifest) : { errors: [] }
+    const parsed = agent && 'manifest' in agent ? readManifest(agent.manifest) : { errors: [] }
     return 'manifest' in parsed ? [Object.keys(parsed.manifest.tiers ?? {})] : []
   })
   // A glob may match agents that do not exist yet, and they may have the tier.

@@ -90,7 +90,7 @@ export type Client = {
   /** Iterates over the pages of a list. A page that failed is read again by the next call of `next`. */
   pages: <Name extends ListName>(
     name: Name,
-    options?: Pick<Options<Name>, keyof Options<Name>>,
+    ...options: Arguments<Name, never>
   ) => AsyncIterableIterator<ResponseOf<Name>>
 }
 
@@ -120,12 +120,6 @@ export type Connection = {
 /** One thing that is wrong with a body. */
 type FieldError = { pointer: string; message: string }
 
-/**
- * A request that failed. `retry` is why another attempt may succeed: a rate limit, when the host has done nothing;
- * nothing listens there; what responded does not speak HTTP; or the host or the network has failed.
- */
-type Retry = 'limited' | 'refused' | 'not-http' | 'failed'
-
 /** A call that failed. Its status is 0 if there is no response. The message is the `detail`, if there is one. */
 export class ApiError extends Error {
   readonly status: number
@@ -134,13 +128,17 @@ export class ApiError extends Error {
   readonly detail: string | undefined
   readonly errors: readonly FieldError[]
   readonly headers: Headers
-  readonly retry: Retry | undefined
+  /**
+   * Why another attempt may succeed: a rate limit, when the host has done nothing; nothing listens there; the response
+   * was not HTTP; or the host or the network has failed.
+   */
+  readonly retry: 'limited' | 'refused' | 'not-http' | 'failed' | undefined
   /** The request had the token. */
   isAuthorized = false
   /** An earlier attempt, whose response was lost, may have reached the host. */
   isRepeated = false
 
-  constructor({ status = 0, headers = new Headers(), body }: Partial<Reply>, retry?: Retry) {
+  constructor({ status = 0, headers = new Headers(), body }: Partial<Reply>, retry?: ApiError['retry']) {
     const { code, detail, errors } = isJsonObject(body) ? body : {}
     const reason = typeof detail === 'string' ? detail : undefined
     super(reason ?? `the host responded with ${status}`)
