@@ -1,367 +1,314 @@
 /**
- * The limits that owners and callers can meet, in one place: docs/reference.md lists them. Strings count UTF-16 units,
- * as `length` does.
+ * The limits that owners and callers can meet, in one place. `npm run docs` writes docs/reference/limits.md from the
+ * headings and the comments. Strings count UTF-16 units, as `length` does.
  */
-
-// Documents
-
-/** The body of a request to the registry, `POST /lint` or `POST /verify`, and a card that the last one fetches. */
-export const MAX_BODY_BYTES = 256 * 1024
-
-/** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */
-export const MAX_JSON_DEPTH = 64
-
-/** One string of a card or manifest, names of members included. */
-export const MAX_STRING_LENGTH = 16 * 1024
-
-/** Members of one object, or items of one array. */
-export const MAX_MEMBERS = 1000
-
-/** The JSON Pointer of a place in a card or manifest: a report names many of them. */
-export const MAX_CARD_POINTER_LENGTH = 1024
 
 // Cards and manifests
 
+/** One string of a card or manifest, names of members included. */
+export const MAX_STRING_LENGTH = 16 * 1024
+/** Members of one object, or items of one array. */
+export const MAX_MEMBERS = 1000
+/** The JSON Pointer of a place in a card or manifest: a report names many of them. */
+export const MAX_CARD_POINTER_LENGTH = 1024
 /** The name by which a request finds an agent, and the part of a name that an id is made from. */
 export const MAX_NAME_LENGTH = 200
-
 /** Skills of one card. */
 export const MAX_SKILLS = 500
-
 /** Different input modes of one card, those of its skills included; and the same for output modes. */
 export const MAX_MODES = 200
-
 /** Schemes of one requirement, if one of them is to be read with several OAuth flows. */
 export const MAX_SPLIT_SCHEMES = 10
-
 /** Interfaces in one list of a card. */
 export const MAX_INTERFACES = 100
-
 /** Pointers in `allowSecrets`. */
 export const MAX_ALLOWED_SECRETS = 20
-
 /** Host names in `hosts`, or in `upstream.mayShow`. */
 export const MAX_HOSTS = 20
-
 /** Entries in `tiers`, or in `jwt.tiers`. */
 export const MAX_TIERS = 16
-
 /** JSON text of the extended cards of one agent, the public card in each. All are in memory at once. */
 export const MAX_EXTENDED_CARDS_LENGTH = 1024 * 1024
-
 /** Audiences in `jwt.audience`. */
 export const MAX_AUDIENCES = 16
 
-/** A fetched card after decompression, the time that fetching it may take, and the redirects that are followed. */
-export const MAX_CARD_BYTES = 1024 * 1024
-export const CARD_TIMEOUT_SECONDS = 10
-export const MAX_REDIRECTS = 3
-
-/** The extended card that an agent returns to a caller: it is compiled again for each call. */
-export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
-
-/** The time for which the media types that such a card accepts are remembered for its caller. */
-export const EXTENDED_MODES_SECONDS = 60
-
-/** The discovery document and the keys of an OpenID Connect issuer: bytes of each, and the time for each. */
-export const MAX_ISSUER_BYTES = 128 * 1024
-export const ISSUER_TIMEOUT_SECONDS = 4
-
-/** Keys of an issuer that are read, in the order of its key set; and those that are tried for a token without `kid`. */
-export const MAX_ISSUER_KEYS = 100
-export const MAX_KEYS_TRIED = 10
-
-/** `upstream.ttl`: how long a fetched card is fresh. */
-export const MIN_TTL_SECONDS = 30
-export const MAX_TTL_SECONDS = 86_400
-
-/** `upstream.staleIfError`: how long a fetched card is served after that, while its upstream fails. */
-export const MAX_STALE_IF_ERROR_SECONDS = 30 * 86_400
-
 // The registry and its tokens
 
+/**
+ * The body of a request to the registry, `POST /lint` or `POST /verify`, a card that `POST /verify` fetches, and a line
+ * of a batch.
+ */
+export const MAX_BODY_BYTES = 256 * 1024
+/** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */
+export const MAX_JSON_DEPTH = 64
 /** Entries on one page of a list, and the default of `limit`. */
 export const MAX_PAGE_SIZE = 100
-
+/** Stored revisions of one agent, its removal included: the newest. */
+export const MAX_REVISIONS = 200
+/** Lines of a batch. */
+export const MAX_BATCH_LINES = 500
+/** Lines of a batch that count as one write against `WRITE_LIMIT`. */
+export const LINES_PER_WRITE = 25
+/** The body of a batch. */
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024
+/** The documents that are made from a batch with `atomic=true`: they are written at once. */
+export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
 /** Characters of the descriptions and examples of an agent's skills that are searched. */
 export const MAX_INDEXED_LENGTH = 64 * 1024
-
 /** Examples of an agent's skills that are stored for catalogs. */
 export const MAX_LISTED_EXAMPLES = 5
-
-/** Characters of `q` and of the value of a filter, words of `q`, and filters of one search. */
-export const MAX_QUERY_LENGTH = 200
-export const MAX_QUERY_WORDS = 16
-export const MAX_WORD_BEGINNINGS = 4
-export const MAX_FILTERS = 16
-
-/** The best agents of a search, all pages together. */
-export const MAX_SEARCH_HITS = 500
-
-/**
- * Agents that a search scores for each of the forms in which its words can match, that its facets count, and that a
- * page examines.
- */
-export const MAX_SEARCH_CANDIDATES = 2000
-
-/** The most frequent values that a facet shows. */
-export const MAX_FACET_VALUES = 20
-
 /**
  * Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes.
  */
 export const MAX_FIELD_VALUES = 500
-
+/** Characters of `q` and of the value of a filter. */
+export const MAX_QUERY_LENGTH = 200
+/** Words of `q` and `name` together. */
+export const MAX_QUERY_WORDS = 16
+/** Words of a search, its last ones, that may be the beginnings of longer words. */
+export const MAX_WORD_BEGINNINGS = 4
+/** Filters of one search. */
+export const MAX_FILTERS = 16
+/** The best agents of a search, all pages together. */
+export const MAX_SEARCH_HITS = 500
+/**
+ * Agents that a search scores for each form in which its words can match, that its facets count, and that a page
+ * examines.
+ */
+export const MAX_SEARCH_CANDIDATES = 2000
+/** The most frequent values that a facet shows. */
+export const MAX_FACET_VALUES = 20
 /** Characters of `query.text` in `POST /search`. */
 export const MAX_SEARCH_TEXT_LENGTH = 1000
-
 /** Agents in one catalog document, and the default of its `limit`. */
 export const MAX_CATALOG_ENTRIES = 500
-
 /** Agents in one sitemap; of more, there is an index of sitemaps. The protocol allows ten times as many. */
 export const MAX_SITEMAP_URLS = 5000
-
-/** Revisions of one agent that are stored, its removal included: the newest. */
-export const MAX_REVISIONS = 200
-
-/** Lines of a batch, its body, and the lines that count as one write against the rate limit. */
-export const MAX_BATCH_LINES = 500
-export const MAX_BATCH_BYTES = 4 * 1024 * 1024
-export const LINES_PER_WRITE = 25
-
-/**
- * The documents that are made from a batch, if all or none of its agents are to be registered: they are written at
- * once.
- */
-export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
-
-/** Characters of ADMIN_TOKEN: long enough that a random one cannot be guessed, even without a rate limit. */
+/** Characters of `ADMIN_TOKEN`: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
-
-/** `expires` of a token, from now. KV stores nothing for less than a minute. */
+/** The shortest time until a new token `expires`. KV stores nothing for less than a minute. */
 export const MIN_TOKEN_SECONDS = 60
+/** The longest time until a new token `expires`. */
 export const MAX_TOKEN_SECONDS = 3650 * 86_400
-
-/** Entries in `scopes`, `agents` and `tiers` of a token. */
+/** Entries in `scopes`, `agents` or `tiers` of a token. */
 export const MAX_TOKEN_ENTRIES = 20
-
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
-
 /**
- * Refused writes of one actor that the audit records in an hour, those without a valid token together. Others are
+ * Refused writes of one actor that the audit records in an hour, those without a valid token together; others are
  * counted.
  */
 export const MAX_RECORDED_REFUSALS = 30
-
-/**
- * The file that `POST /import` takes, after decompression: in all, and for each byte that was sent, beyond those that
- * are free. And one line of it.
- */
+/** The file that `POST /import` takes, after decompression. */
 export const MAX_IMPORT_BYTES = 2 * 1024 * 1024 * 1024
+/** Bytes of that file for each byte that was sent, beyond `FREE_IMPORT_BYTES`. */
 export const MAX_IMPORT_RATIO = 250
+/** Bytes of that file that may be made of any number of bytes. */
 export const FREE_IMPORT_BYTES = 1024 * 1024
+/** One line of it. */
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024
-
-/** How long the Registry keeps what an agent's calls have shown, and the media types in it. */
+/** How long the registry keeps what an agent's calls have shown. */
 export const OBSERVATION_SECONDS = 30 * 86_400
+/** Media types in that; others count as `other`. */
 export const MAX_OBSERVED_MEDIA_TYPES = 50
 
-// Changes
-
-/** Changes that are stored, that event streams can resume from, and that wait for the webhook at most: the newest. */
-export const MAX_STORED_CHANGES = 10_000
-
-/** Event streams of one host, and of one token or client address. */
-export const MAX_EVENT_STREAMS = 10_000
-export const MAX_CALLER_EVENT_STREAMS = 20
-
-/** Event streams of one token or client address that resume behind the newest change, in this period. */
-export const MAX_CALLER_REPLAYS = 30
-export const REPLAY_PERIOD_SECONDS = 60
-
-/**
- * How long an event stream lasts, and how long it waits for a client that reads nothing. The client then resumes with a
- * new one.
- */
-export const EVENT_STREAM_SECONDS = 15 * 60
-export const MAX_UNREAD_SECONDS = 60
-
-/** The response of the webhook's receiver, and how long after its first failed attempt a change is given up. */
-export const WEBHOOK_TIMEOUT_SECONDS = 15
-export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
-
-// Remote cards
-
-/** One response of an MCP server for its card, all of them together, and the time for all. */
-export const MAX_DISCOVERY_RESPONSE_BYTES = 1024 * 1024
-export const MAX_DISCOVERY_BYTES = 8 * 1024 * 1024
-export const DISCOVERY_TIMEOUT_SECONDS = 20
-
-/** JSON text of the tools, resources and prompts in the card of one MCP server. */
-export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
-
-// Calls
+// Calls and responses
 
 /** The body of a call. */
 export const MAX_CALL_BYTES = 4 * 1024 * 1024
-
 /** The body of a call past the rate limit, if it is read at all: only to repeat the call's id in the error. */
 export const MAX_REFUSED_CALL_BYTES = 16 * 1024
-
 /** An agent's response that is not a stream. */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
-
-/** An event of an agent's stream, if `gate.responses` checks it. */
+/** One event of an agent's stream, unless `gate.responses` is `off`. */
 export const MAX_EVENT_BYTES = 1024 * 1024
-
-/** Characters of the path and query of a call that is translated to HTTP+JSON. */
+/** The path and query of a call that is translated to HTTP+JSON (docs/bridges.md). */
 export const MAX_TRANSLATED_PATH_LENGTH = 16 * 1024
-
-/** Characters of a JSON-RPC method. */
+/** A JSON-RPC method. */
 export const MAX_METHOD_LENGTH = 256
-
 /** Characters of one number in a call. */
 export const MAX_NUMBER_LENGTH = 1000
-
 /** Numbers in a call that JavaScript would write in another way, such as `1.0`. They are forwarded as they are. */
 export const MAX_RAW_NUMBERS = 100_000
-
 /** Parts of a message, if the agent restricts its input modes. */
 export const MAX_PARTS = 1000
-
 /** Media types in `acceptedOutputModes`. */
 export const MAX_OUTPUT_MODES = 100
-
-/** Extensions in one `A2A-Extensions` header. Those after it are ignored. */
+/** Extensions in one `A2A-Extensions` header; those after it are ignored. */
 export const MAX_EXTENSIONS = 200
-
-/** The id of a task, where this host keeps the tasks of callers apart. */
+/** The id of a task, where this host keeps the tasks of callers apart (docs/gateway.md#whose-tasks-a-call-reaches). */
 export const MAX_TASK_ID_LENGTH = 256
-
-/** The `contextId` that a caller may choose, there and for tasks of MCP servers. */
+/** The `contextId` that a caller may choose, there and for an agent that is an MCP server. */
 export const MAX_CONTEXT_ID_LENGTH = 256
-
 /** Tasks, and contexts, that one such call names. */
 export const MAX_NAMED_TASKS = 100
-
-/** The `nextPageToken` of an agent, where this host keeps the tasks of callers apart. */
+/** The `nextPageToken` of an agent, there; an answer with a longer one is `invalid-response`. */
 export const MAX_PAGE_TOKEN_LENGTH = 4096
-
-/** Tasks and contexts of one agent whose callers are recorded, and how long after their last use. */
+/**
+ * Tasks and contexts of one agent whose callers are recorded; then those of the caller with most are forgotten, the
+ * least recently used tasks first.
+ */
 export const MAX_OWNED_IDS = 100_000
+/** How long after its last use it is known who started a task or context. */
 export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
-
-/** How long nobody can own an id whose owner was cleared: twice as long as an isolate remembers an owner. */
+/**
+ * How long nobody can own the id of a task or context whose owner was cleared: twice as long as an isolate remembers an
+ * owner (docs/gateway.md#an-agent-that-uses-its-ids-again).
+ */
 export const CLEARED_ID_SECONDS = 120
-
-/** Hops in `Via`: a call that took more is refused. */
+/** Hops in `Via`; a call that took more is refused. */
 export const MAX_HOPS = 10
-
-/** The lifetime of a signed assertion of a caller. Calls share one for half of it. */
+/** Lifetime of the signed identity of a caller (docs/identity.md); calls share one for half of it. */
 export const ASSERTION_SECONDS = 60
-
-/** A stream that is silent for so long gets a comment, which shows whether its client is still connected. */
+/** Silence of a stream after which its client gets a comment, to see whether it is still connected. */
 export const HEARTBEAT_SECONDS = 15
 
 // Checks of agents
 
-/** One request of a check, and all of them together but those of `send`, after which no other is sent. */
+/** One request of a check (docs/receipts.md). */
 export const CHECK_TIMEOUT_SECONDS = 5
+/** All requests of a check, but for messages: after that, no other is sent. */
 export const CHECK_SECONDS = 20
-
-/** The message and the stream that a check sends if it is asked to, each. */
+/** The message, and the stream, of a check with `send`. */
 export const CHECK_SEND_SECONDS = 30
-
-/** One response that a check reads, and the events of a stream in it. */
+/** One response that a check reads. */
 export const MAX_CHECK_RESPONSE_BYTES = 256 * 1024
+/** Events of a stream that a check reads. */
 export const MAX_CHECK_EVENTS = 100
-
-/** Requests of a check that an agent may leave without an answer: then no others are sent in the same way. */
+/**
+ * Requests of a check that an agent may leave without an answer, through the gate and directly; then no others are
+ * sent.
+ */
 export const MAX_UNANSWERED_REQUESTS = 2
 
-// Agents that are MCP servers
+// Changes
 
-/** JSON text of an elicitation: a larger one is cancelled. */
-export const MAX_ELICITATION_LENGTH = 64 * 1024
-
-/** An MCP server's response to the call of a tool. */
-export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
-
-/** The call of a tool, however much progress it reports. */
-export const MAX_TOOL_SECONDS = 15 * 60
-
-/** Tools of one agent that run at once, those included that wait for an answer of their caller. */
-export const MAX_RUNNING_TOOLS = 16
-
-/** How long a tool waits for an answer of its caller. */
-export const TOOL_INPUT_SECONDS = 10 * 60
-
-/** Elicitations of a tool in one call: each is stored with the task, and a server may withdraw them at once. */
-export const MAX_TOOL_ELICITATIONS = 50
-
+/** Changes that are stored, that event streams can resume from, and that wait for the webhook: the newest. */
+export const MAX_STORED_CHANGES = 10_000
+/** Event streams of one host. */
+export const MAX_EVENT_STREAMS = 10_000
+/** Event streams of one token, or of one client address without a token. */
+export const MAX_CALLER_EVENT_STREAMS = 20
 /**
- * Sessions of one agent with its MCP server, and how long an unused one stays open. More than tools can run at once.
+ * Event streams that one token, or one client address without a token, resumes in `REPLAY_PERIOD_SECONDS` with a
+ * `Last-Event-ID` behind the newest change.
  */
-export const MAX_MCP_SESSIONS = 32
-export const MCP_SESSION_IDLE_SECONDS = 5 * 60
+export const MAX_CALLER_REPLAYS = 30
+/** The period in which these are counted. */
+export const REPLAY_PERIOD_SECONDS = 60
+/** How long an event stream lasts; its client then resumes with a new one. */
+export const EVENT_STREAM_SECONDS = 15 * 60
+/** How long an event stream waits for a client that reads nothing. */
+export const MAX_UNREAD_SECONDS = 60
+/** The response of the webhook's receiver. */
+export const WEBHOOK_TIMEOUT_SECONDS = 15
+/** How long after its first failed attempt a change is given up. */
+export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
 
-/** Resources that one such session remembers because results of its tools have linked them. */
-export const MAX_LINKED_RESOURCES = 1000
-export const MAX_RESOURCE_URI_LENGTH = 2048
+// Remote cards
 
-/** Event streams of one agent that is an MCP server. */
-export const MAX_OPEN_STREAMS = 32
-
-/** Unread events of one such stream: beyond that, it ends. */
-export const MAX_UNREAD_BYTES = 2 * 1024 * 1024
-
-/** Finished tasks that are stored for one agent that is an MCP server, their total size, and how long they stay. */
-export const MAX_TASKS = 200
-export const MAX_TASK_BYTES = 64 * 1024 * 1024
-export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
+/** A fetched card, after decompression. */
+export const MAX_CARD_BYTES = 1024 * 1024
+/** The extended card that an agent returns to a caller: it is compiled again for each call. */
+export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
+/** How long the media types are remembered that this card accepts, or that the agent returns none. */
+export const EXTENDED_MODES_SECONDS = 60
+/** Fetching a card, redirects included. */
+export const CARD_TIMEOUT_SECONDS = 10
+/** Redirects that are followed while a card is fetched. */
+export const MAX_REDIRECTS = 3
+/** Each of the discovery document and the keys of an OpenID Connect issuer. */
+export const MAX_ISSUER_BYTES = 128 * 1024
+/** Fetching each of those. */
+export const ISSUER_TIMEOUT_SECONDS = 4
+/** Keys of an OpenID Connect issuer; those after them are ignored. */
+export const MAX_ISSUER_KEYS = 100
+/** Keys that are tried for a JWT without a `kid`, or with one that several keys have. */
+export const MAX_KEYS_TRIED = 10
+/** The smallest `upstream.ttl`: how long a fetched card is fresh. */
+export const MIN_TTL_SECONDS = 30
+/** The largest `upstream.ttl`. */
+export const MAX_TTL_SECONDS = 86_400
+/** The largest `upstream.staleIfError`: how long a fetched card is served after its `ttl`, while its upstream fails. */
+export const MAX_STALE_IF_ERROR_SECONDS = 30 * 86_400
+/** Keys, URLs of key sets and DIDs in `upstream.keys`. */
+export const MAX_UPSTREAM_KEYS = 20
+/** One response of an MCP server for its card. */
+export const MAX_DISCOVERY_RESPONSE_BYTES = 1024 * 1024
+/** All responses of an MCP server for its card. */
+export const MAX_DISCOVERY_BYTES = 8 * 1024 * 1024
+/** All requests to an MCP server for its card. */
+export const DISCOVERY_TIMEOUT_SECONDS = 20
+/** JSON text of the tools, resources and prompts in the card of one MCP server. */
+export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 
 // Signatures
 
 /** Signatures of one card that are verified, the first of its list. */
 export const MAX_SIGNATURES = 20
-
-/** Keys, URLs of key sets and DIDs in `upstream.keys`: those of one agent. */
-export const MAX_UPSTREAM_KEYS = 20
-
-/** Keys in a JWK Set or DID document by which a card is verified. A larger set is not read. */
+/** Keys in a JWK Set or DID document by which a card is verified; a larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
-
 /**
- * The largest modulus and exponent of an RSA key that verifies signatures, in bits. With larger ones, a check takes
- * seconds.
+ * The modulus of an RSA key by which a card is verified; larger keys are not used, because a check would take seconds.
  */
 export const MAX_RSA_MODULUS_BITS = 4096
+/** The exponent of such a key. */
 export const MAX_RSA_EXPONENT_BITS = 32
-
-/** A JWK Set or DID document by which a card is verified: bytes, and the time for it. */
+/** A key set or DID document. */
 export const MAX_KEY_SET_BYTES = 128 * 1024
+/** Fetching a key set or DID document. */
 export const KEY_SET_TIMEOUT_SECONDS = 5
-
-/** How long caches may keep the key set of this host, as its `Cache-Control` states. */
+/** How long caches may keep the key set and the DID document of this host, as `Cache-Control` states. */
 export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
-
 /**
  * How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment
  * takes.
  */
 export const KEY_LEAD_SECONDS = 10 * 60
-
-/** Sources of keys that a request to `POST /verify` names. */
+/** `keys` of `POST /verify`. */
 export const MAX_KEY_SOURCES = 5
-
 /** Requests that this host sends for one call of `POST /verify`, redirects included. */
 export const MAX_VERIFY_REQUESTS = 4
-
 /** Key sets that are fetched because signatures of a card point to them, or because they are on its origin. */
 export const MAX_SIGNER_KEY_SETS = 3
 
+// MCP servers as agents
+
+/** JSON text of an elicitation; a larger one is cancelled. */
+export const MAX_ELICITATION_LENGTH = 64 * 1024
+/** An MCP server's response to the call of a tool. */
+export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
+/** The call of a tool, however much progress it reports. */
+export const MAX_TOOL_SECONDS = 15 * 60
+/** Tools of one agent that run at once, those included that wait for an answer of their caller. */
+export const MAX_RUNNING_TOOLS = 16
+/** How long a tool waits for an answer of its caller. */
+export const TOOL_INPUT_SECONDS = 10 * 60
+/**
+ * Elicitations of a tool in one call; further ones are cancelled. Each is stored with the task, and a server may
+ * withdraw them at once.
+ */
+export const MAX_TOOL_ELICITATIONS = 50
+/** Sessions of one agent with its MCP server: more than tools can run at once. */
+export const MAX_MCP_SESSIONS = 32
+/** How long such a session stays open unused. */
+export const MCP_SESSION_IDLE_SECONDS = 5 * 60
+/** Resources that such a session remembers because results of its tools have linked them. */
+export const MAX_LINKED_RESOURCES = 1000
+/** Characters of the URI of such a resource; a longer one cannot be read. */
+export const MAX_RESOURCE_URI_LENGTH = 2048
+/** Event streams of one agent that is an MCP server. */
+export const MAX_OPEN_STREAMS = 32
+/** Unread events of one such stream; beyond that, it ends. */
+export const MAX_UNREAD_BYTES = 2 * 1024 * 1024
+/** Finished tasks that are stored for one agent that is an MCP server. */
+export const MAX_TASKS = 200
+/** The total size of those tasks. */
+export const MAX_TASK_BYTES = 64 * 1024 * 1024
+/** How long those tasks are stored. */
+export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
+
 // Pages
 
-/** JSON text of the example of a call: for a longer one, the page of an agent has none. */
+/** JSON text of the call in the code on the page of an agent; with a longer one, only the card is requested. */
 export const MAX_EXAMPLE_CALL_LENGTH = 10_000

@@ -1,3 +1,4 @@
+import { anyText, endpoint } from './api/contract/index.ts'
 import { agentNotFound, CATALOG_LINKS } from './api/index.ts'
 import { type Handler, problem } from './http/index.ts'
 
@@ -10,9 +11,17 @@ export const notFound: Handler = () => {
 }
 
 /** `GET /agents/.well-known/…`: a client has dropped the last segment of its base URL. */
-export const missingAgentId: Handler = () => {
-  throw agentNotFound('.well-known')
-}
+export const getCardWithoutAgent = endpoint(
+  {
+    tag: 'cards',
+    summary: 'Learn that the base URL has lost the id of the agent',
+    access: 'public',
+    params: { file: anyText('The name of the card.') },
+    responses: {},
+    problems: ['agent-not-found'],
+  },
+  () => agentNotFound('.well-known'),
+)
 
 /** Rejects a method that the path of a request does not support. */
 export const rejectMethod = ({ method, url }: Request, allowed: readonly string[]): never => {

@@ -1,6 +1,6 @@
 /**
  * What the owner of a host can configure. `npm run docs` writes `wrangler.toml`, `.dev.vars.example`, the texts of the
- * Deploy button in `package.json`, and the table in docs/reference.md from this module.
+ * Deploy button in `package.json`, and docs/reference/variables.md from this module.
  */
 
 import { MIN_ADMIN_TOKEN_LENGTH } from './limits.ts'

@@ -1,2 +1,2 @@
-export { agentNotFound } from './agent-errors.ts'
+export { agentNotFound, UPSTREAM_PROBLEMS } from './agent-errors.ts'
 export { agentCard, hostCard, loadCard } from './card-endpoints.ts'

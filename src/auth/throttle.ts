@@ -1,4 +1,4 @@
-import { type HttpError, parseUrl, problem, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
+import { parseUrl, problem, RATE_LIMIT_SECONDS, sha256Hex, tooManyRequests } from '../http/start.ts'
 import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'

@@ -27,10 +27,21 @@ export type Proposal = {
 type ObservedRule = { id: keyof typeof summaries; severity: 'warning'; summary: string }
 
 const summaries = {
+  /**
+   * True if the agent answered with a stream; false if it refused at least three calls as not supported and streamed
+   * none.
+   */
   'observed-streaming': 'capabilities.streaming is what the calls of the agent have shown.',
+  /** The same, for calls that configure push notifications. */
   'observed-push-notifications': 'capabilities.pushNotifications is what the calls of the agent have shown.',
+  /** The same, for calls for the extended card that the agent itself answers. */
   'observed-extended-card': 'capabilities.extendedAgentCard is what the calls of the agent have shown.',
+  /** `defaultOutputModes` with the others added. */
   'observed-output-modes': 'The output modes include every media type that the agent produced.',
+  /**
+   * An interface that is to be added; or removed, if the agent refused at least three calls in its binding and version
+   * and answered none.
+   */
   'observed-interface': 'The interfaces have the bindings and versions in which the agent answered, and no others.',
 } as const
 

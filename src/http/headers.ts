@@ -12,7 +12,7 @@ export const NO_STORE = 'no-store'
 /** `Cache-Control` of responses to requests with a token. */
 export const PRIVATE_NO_STORE = 'private, no-store'
 
-/** Headers that let a page of any origin read a response and its headers. Credentials are bearer tokens, not cookies. */
+/** Lets pages of any origin read a response and its headers. Credentials are bearer tokens, not cookies. */
 export const CORS_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': '*',

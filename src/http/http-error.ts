@@ -1,8 +1,8 @@
 import type { ProblemCode } from '../problems.ts'
 
 /**
- * An error that a client may see, made by `problem`: its response has problem details (RFC 9457). `code` is a row of the
- * table of problems, which has the status; the table is loaded with the first error.
+ * An error that a client may see, made by `problem`: its response has problem details (RFC 9457). The table of
+ * problems has the status of its `code`; it is loaded with the first error.
  */
 export class HttpError<Code extends ProblemCode = ProblemCode> extends Error {
   override readonly name = 'HttpError'

@@ -109,8 +109,11 @@ export const CLOUDFLARE_ERRORS = new Map<number, NetworkFailure>([
 /** The part of the host's configuration that this module needs. `npm start` defines `localOrigins`. */
 type HostConfig = { allowedOrigins: ReadonlySet<string>; localOrigins: readonly string[] | undefined }
 
+/** A service binding: another Worker of the owner. */
+type Service = { fetch: (url: string, init?: RequestInit) => Promise<Response> }
+
 /** Returns the service binding that a manifest names; undefined if this Worker has none of that name. */
-export const resolveService = (name: string, env: Env): Fetcher | undefined => {
+export const resolveService = (name: string, env: object): Service | undefined => {
   const binding = bindingNamed(name, env)
   return isService(binding) ? binding : undefined
 }
@@ -118,7 +121,7 @@ export const resolveService = (name: string, env: Env): Fetcher | undefined => {
 /** Returns the secret that a manifest names, as a header carries it; or what is wrong. Never one of the host's own. */
 export const resolveSecret = (
   name: string,
-  env: Env,
+  env: object,
   { localOrigins }: Pick<HostConfig, 'localOrigins'>,
 ): { secret: string } | { misconfigured: string } => {
   const binding = variableNames.includes(name) ? undefined : bindingNamed(name, env)
@@ -140,7 +143,7 @@ type BindingNames = { secret?: string | undefined; service?: string | undefined 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
 export const findMissingBindings = (
   { secret, service }: BindingNames,
-  env: Env,
+  env: object,
   config: Pick<HostConfig, 'localOrigins'>,
 ): { field: keyof BindingNames; name: string; message: string }[] => {
   const missing: ReturnType<typeof findMissingBindings> = []
@@ -155,21 +158,17 @@ export const findMissingBindings = (
   return missing
 }
 
-const bindingNamed = (name: string, env: Env): unknown =>
+const bindingNamed = (name: string, env: object): unknown =>
   Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
 
-const isService = (binding: unknown): binding is Fetcher =>
+const isService = (binding: unknown): binding is Service =>
   typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
 
 /**
  * Makes a request to a Worker that is bound to this one. No network is involved, so any URL is safe. Follows no
  * redirect. Removes `Content-Length` from the response, because nothing enforces it between Workers.
  */
-export const fetchService = async (
-  service: Pick<Fetcher, 'fetch'>,
-  url: string,
-  init: RequestInit,
-): Promise<Response> => {
+export const fetchService = async (service: Service, url: string, init: RequestInit): Promise<Response> => {
   const response = await service.fetch(url, { ...init, redirect: 'manual' })
   const copy = new Response(response.body, response)
   copy.headers.delete('Content-Length')
@@ -182,7 +181,7 @@ type UpstreamAddress = { url: string; service?: string; secret?: string }
 /** Returns how an upstream is called, with credentials for its own origin only; or which binding this Worker lacks. */
 export const createUpstreamClient = (
   { url, service, secret }: UpstreamAddress,
-  env: Env,
+  env: object,
   config: HostConfig,
 ): { fetch: FetchFn; credentials: Record<string, string> } | { misconfigured: string } => {
   const binding = service === undefined ? undefined : resolveService(service, env)
@@ -210,7 +209,7 @@ export type UpstreamFetch = (url: string | URL, init?: RequestInit) => Promise<R
 /** Returns a `fetch` for an upstream that adds the credentials to requests to its origin. */
 export const createUpstreamFetch = (
   upstream: UpstreamAddress,
-  env: Env,
+  env: object,
   config: HostConfig,
 ): UpstreamFetch | { misconfigured: string } => {
   const client = createUpstreamClient(upstream, env, config)

@@ -1,5 +1,18 @@
-/** The metrics of `Server-Timing`. docs/reference.md explains each. */
-export const TIMING_METRICS = ['auth', 'kv', 'body', 'gate', 'upstream', 'total'] as const
+/** The metrics of `Server-Timing`, each with what its time was spent on. */
+export const TIMING_METRICS = [
+  /** Checking credentials: tokens of this host in KV, JWTs with the keys of their issuer. */
+  'auth',
+  /** Finding the agent, its card and what calls are checked against; 0 from memory. */
+  'kv',
+  /** Receiving the call. */
+  'body',
+  /** Rate limits, and checking the call. */
+  'gate',
+  /** The agent, up to its whole answer or the headers of its stream. */
+  'upstream',
+  /** All of it. */
+  'total',
+] as const
 
 type Metric = (typeof TIMING_METRICS)[number]
 

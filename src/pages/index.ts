@@ -1,40 +1,73 @@
 import { html } from 'hono/html'
+import { agentPath, answerWith, type Described, endpoint, HTML } from '../api/contract/index.ts'
 import { config } from '../config.ts'
 import { type Handler, problem, toHttpError } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
 import { getCardPage as cardPage } from './card/index.ts'
 import { getCatalogPage as catalogPage } from './catalog/index.ts'
-import { countPage, errorPage, type Html, type Page, pageResponse } from './layout/index.ts'
+import { errorPage, type Html, type Page, pageResponse } from './layout/index.ts'
 
-/** Returns a handler that counts each page of a client, and answers errors with pages. */
-const page =
-  (handler: Handler): Handler =>
-  async (request, env, ...rest) => {
+const described = {
+  tag: 'pages',
+  access: 'public',
+  responses: { 200: answerWith('The page.', HTML) },
+  validated: true,
+  raw: true,
+  limits: ['PAGE_LIMIT'],
+} as const
+
+/** Returns an endpoint that answers its errors with pages, too. */
+const page = <Params extends string>(endpoint: Handler & Described<Params>): Handler & Described<Params> => {
+  const handle: Handler = async (request, ...rest) => {
     try {
-      await countPage(request, env)
-      return await handler(request, env, ...rest)
+      return await endpoint(request, ...rest)
     } catch (error) {
       const httpError = toHttpError(error)
       if (!httpError) throw error
       return errorPage(httpError, request)
     }
   }
+  return Object.assign(handle, { description: endpoint.description })
+}
 
-/** Returns a handler of a page that is the same for all, and does its work in a script. */
-const scriptPage = (content: Omit<Page, 'main'>, main: (request: Request) => Html): Handler =>
-  page((request, env) =>
-    pageResponse({ ...content, main: main(request) }, request, { cacheControl: config(env).publicCacheControl }),
+/** Returns a page that is the same for all, and does its work in a script. */
+const scriptPage = (summary: string, content: Omit<Page, 'main'>, main: (request: Request) => Html) =>
+  page(
+    endpoint({ ...described, summary }, ({ request, env }) =>
+      pageResponse({ ...content, main: main(request) }, request, { cacheControl: config(env).publicCacheControl }),
+    ),
   )
 
 /** `GET /` and `GET /agents` for browsers: the agents that match a search. */
-export const getCatalogPage = page(catalogPage)
+export const getCatalogPage = page(
+  endpoint(
+    {
+      ...described,
+      summary: 'Get the page on which people find agents',
+      description: 'For browsers only. Its query is that of `GET /agents`.',
+      problems: ['not-found'],
+    },
+    catalogPage,
+  ),
+)
+
 /** `GET /agents/{id}` for browsers: the card of an agent. */
-export const getCardPage = page(cardPage)
+export const getCardPage = page(
+  endpoint(
+    {
+      ...described,
+      ...{ summary: 'Get the page of an agent', params: agentPath, problems: ['agent-not-found'] },
+    },
+    ({ params: { id }, ...context }) => cardPage(id, context),
+  ),
+)
 
 /** Any path without an endpoint, for browsers. */
-export const getNotFoundPage = page(() => {
-  throw problem('not-found', 'This host has no page with this address.')
-})
+export const getNotFoundPage = page(
+  endpoint({ ...described, summary: 'Get the page of an unknown address', problems: ['not-found'] }, () =>
+    problem('not-found', 'This host has no page with this address.'),
+  ),
+)
 
 const EXAMPLE = `name: Weather
 description: Forecasts the weather.
@@ -47,6 +80,7 @@ skills:
 
 /** `GET /lint`: the page on which a card of any dialect is checked. Its script calls `POST /lint`. */
 export const getLintPage = scriptPage(
+  'Get the page that checks a card',
   {
     title: 'Check a card',
     description:
@@ -76,6 +110,7 @@ ${new URL('/lint', request.url).href} -H 'Content-Type: application/json' -d @ca
 
 /** `GET /manage`: the page of owners. Its script calls the API with the token that its user enters. */
 export const getManagePage = scriptPage(
+  'Get the page on which owners manage agents',
   {
     title: 'Manage agents',
     description: 'For owners: reports, revisions, remote cards, observed calls and tokens of the agents of a host.',

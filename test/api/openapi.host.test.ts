@@ -2,12 +2,13 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operationNames, operations } from '../../src/a2a/operations.ts'
 import { pathOf } from '../../src/a2a/rest-paths.ts'
+import { rateLimits } from '../../src/api/contract/index.ts'
 import { createOpenApiDocument } from '../../src/api/openapi/index.ts'
-import { rateLimits } from '../../src/api/openapi/operation.ts'
-import { problems } from '../../src/api/openapi/problems.ts'
+import { routes } from '../../src/app.ts'
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
 import { type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { problems } from '../../src/problems.ts'
 import { answerCalls, eventsOf } from '../support/answers.ts'
 import { type CalledHost, nextAddress, type Received, type Sent, useSharedHost } from '../support/called-host.ts'
 import { call, message, messageV03 } from '../support/calls.ts'
@@ -18,7 +19,7 @@ import { startNodeHost } from '../support/node-host.ts'
 import { Contract } from '../support/schemas/openapi.ts'
 import { json, type Responder, stream } from '../support/upstream.ts'
 
-const document: JsonObject = JSON.parse(JSON.stringify(createOpenApiDocument()))
+const document: JsonObject = JSON.parse(JSON.stringify(await createOpenApiDocument(routes)))
 const contract = new Contract(document)
 
 let called: CalledHost

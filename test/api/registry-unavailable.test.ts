@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Catalog } from '../../src/api/catalogs/start.ts'
 import { createOpenApiDocument } from '../../src/api/openapi/index.ts'
-import { handleRequest } from '../../src/app.ts'
+import { handleRequest, routes } from '../../src/app.ts'
 import { Contract } from '../support/schemas/openapi.ts'
 
-const contract = new Contract(createOpenApiDocument())
+const contract = new Contract(await createOpenApiDocument(routes))
 
 const token = 'the-long-admin-token'
 const card = { name: 'Agent', description: 'Does things', url: 'https://agent.example.com/a2a' }

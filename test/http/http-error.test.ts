@@ -1,6 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { HttpError, toErrorResponse } from '../../src/http/http-error.ts'
+import { toErrorResponse } from '../../src/http/error-response.ts'
+import { problem } from '../../src/http/http-error.ts'
+import { type ProblemCode, problems } from '../../src/problems.ts'
 
 describe('the response to an error', () => {
   it('has problem details, with the title that RFC 9110 has for its status', async () => {
@@ -9,11 +11,12 @@ describe('the response to an error', () => {
       ...STATUS_CODES,
       ...{ 413: 'Content Too Large', 422: 'Unprocessable Content' },
     }
-    for (const status of [400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422, 424, 429, 502, 503, 504, 507]) {
-      const response = toErrorResponse(new HttpError(status, 'a-code', 'Why.', { headers: { 'Retry-After': '7' } }))
+    for (const [code, [status]] of Object.entries(problems)) {
+      const error = problem(code as ProblemCode, 'Why.', { headers: { 'Retry-After': '7' } })
+      const response = toErrorResponse(error)
       expect([response.status, response.headers.get('Retry-After')]).toEqual([status, '7'])
       expect(response.headers.get('Content-Type')).toBe('application/problem+json')
-      const expected = { type: 'about:blank', title: titles[status], status, code: 'a-code', detail: 'Why.' }
+      const expected = { type: 'about:blank', title: titles[status], status, code, detail: 'Why.' }
       expect(await response.json()).toEqual(expected)
     }
   })

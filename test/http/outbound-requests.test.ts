@@ -37,6 +37,6 @@ describe('src makes requests only through safeFetch', () => {
   })
 
   it('calls service bindings in one module only, which does not trust their Content-Length', () => {
-    expect(filesWith(/\b(?:service|binding|fetcher)\.fetch\(/i)).toEqual(['http/bindings.ts'])
+    expect(filesWith(/\b(?:service|binding|fetcher)\.fetch\(/i)).toEqual(['http/safe-fetch.ts'])
   })
 })

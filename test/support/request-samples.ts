@@ -81,7 +81,7 @@ export const requestSamples: Record<string, RequestSample> = {
   },
   'a card by name': { path: ['a2a', 'v1', 'agents', 'Weather'] },
   'a business card': { path: ['agents', 'echo', 'card.svg'], headers: { 'If-None-Match': '"a"' } },
-  'a badge': { path: ['agents', 'echo', 'badge.svg'], query: { a: 'b' } },
+  'a badge': { path: ['agents', 'echo', 'badge.svg'], query: { show: 'receipt' } },
   'a list': { path: ['agents'], query: { limit: '5', cursor: 'a' }, headers: admin },
   'a search': {
     path: ['agents'],
@@ -123,7 +123,7 @@ export const requestSamples: Record<string, RequestSample> = {
     path: ['ard', 'agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
     headers: { 'If-None-Match': '"a"' },
   },
-  'a card to lint': { method: 'POST', path: ['lint'], query: { id: 'a' }, body: shortCard },
+  'a card to lint': { method: 'POST', path: ['lint'], query: { representations: 'true' }, body: shortCard },
   'a card to verify': {
     method: 'POST',
     path: ['verify'],

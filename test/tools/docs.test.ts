@@ -1,18 +1,83 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { findStaleFiles } from '../../tools/docs.ts'
+import { describe, expect, it } from 'vitest'
+import { findStaleFiles } from '../../tools/docs/index.ts'
+import { formatLimit } from '../../tools/docs/limits.ts'
+import { linkPages, readComment, table, wrap } from '../../tools/docs/page.ts'
 
-const read = (file: string): string => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+const root = join(import.meta.dirname, '../..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-it('npm run docs has written every file that repeats texts of the code', () => {
-  expect(findStaleFiles()).toEqual([])
+describe('npm run docs', () => {
+  it('has written every file that repeats texts of the code', async () => {
+    const stale = await findStaleFiles()
+    expect(stale.map(([file]) => `${file} is not up to date: npm run docs`)).toEqual([])
+  })
+
+  it('writes a variable with its default and description', () => {
+    const description = 'Seconds in which an agent must respond to a call.'
+    expect(read('wrangler.toml')).toContain(`\n# ${description}\nUPSTREAM_TIMEOUT = "60"\n`)
+    expect(JSON.parse(read('package.json')).cloudflare.bindings.UPSTREAM_TIMEOUT).toEqual({ description })
+    expect(read('.dev.vars.example')).toContain('\n# The first token, which allows everything. ')
+  })
+
+  it.each([
+    ['variables', '| `UPSTREAM_TIMEOUT` | `60` | Seconds in which an agent must respond to a call. |'],
+    ['limits', '| `MAX_SKILLS` | 500 | Skills of one card. |'],
+    ['limits', '| `LINT_LIMIT` | 60 in 1 minute | each client address | `POST /lint` and `POST /verify`. |'],
+    ['problems', '| `no-receipt` | 404 | the agent was never checked |'],
+    [
+      'call-errors',
+      '| `too-large` | -32600 | REQUEST_TOO_LARGE | 413 | 413 | The call is larger than `MAX_CALL_BYTES`. |',
+    ],
+    [
+      'call-errors',
+      '| `agent-refused` | -32603 | AGENT_REFUSED | 401, 403, 413, 429 | 401, 403, 413, 429 | The agent ',
+    ],
+    [
+      'lint-rules',
+      '| `version-semver` | warning | The version is a semantic version. | Clients cannot compare others. |',
+    ],
+    ['lint-rules', '| `observed-output-modes` | warning | The output modes include every media type that the agent '],
+    ['exit-codes', '| `4` | the host is unreachable, or rejects the token |'],
+    [
+      'manifest',
+      '| `upstream.ttl` | integer from 30 to 86400 | | Seconds for which a fetched card is fresh. Default: 300. |',
+    ],
+    ['manifest', '| `visibility` | `public`, `internal` | `public` | public: lists name the agent. '],
+    ['manifest', '| `skills.*.tags` | Words by which people and catalogs find the skill. |'],
+    ['server-timing', '| `gate` | Rate limits, and checking the call. |'],
+    ['endpoints', '| `GET /openapi.json` | | Get this document. '],
+  ])('writes into %s: %s', (page, row) => {
+    expect(read(`docs/reference/${page}.md`)).toContain(`\n${row}`)
+  })
+
+  it('has written every page of the reference, and the index links to each', () => {
+    const pages = globSync('docs/reference/*.md', { cwd: root }).map(read)
+    expect(pages.filter(page => !page.includes('<!-- Written by `npm run docs`'))).toEqual([])
+    expect(read('docs/reference/README.md').match(/^- \[/gm)).toHaveLength(pages.length - 1)
+  })
 })
 
-it('npm run docs writes a variable with its default and description', () => {
-  const description = 'Seconds in which an agent must respond to a call.'
-  expect(read('wrangler.toml')).toContain(`\n# ${description}\nUPSTREAM_TIMEOUT = "60"\n`)
-  expect(read('docs/reference.md')).toContain(`\n| \`UPSTREAM_TIMEOUT\` | \`60\` | ${description} |\n`)
-  expect(JSON.parse(read('package.json')).cloudflare.bindings.UPSTREAM_TIMEOUT).toEqual({ description })
-  expect(read('.dev.vars.example')).toContain('\n# The first token, which allows everything. ')
+it('a row without a doc comment right before it fails, and the error names it', () => {
+  expect(readComment('src/limits.ts', 'MAX_SKILLS', 'export const MAX_SKILLS\\b')).toBe('Skills of one card.')
+  expect(() => readComment('src/variables.ts', 'ROLE', "ROLE: 'public'")).toThrow(
+    'src/variables.ts: ROLE needs a doc comment right before it',
+  )
+})
+
+it.each([
+  ['MAX_PARTS', 1000, '1,000'],
+  ['MAX_CALL_BYTES', 4 * 1024 * 1024, '4 MiB'],
+  ['MAX_CALL_BYTES', 1, '1 byte'],
+  ['HEARTBEAT_SECONDS', 90, '90 seconds'],
+  ['TASK_LIFETIME_SECONDS', 86_400, '1 day'],
+])('%s is formatted in its largest unit: %s', (name, value, expected) => {
+  expect(formatLimit(name, value)).toBe(expected)
+})
+
+it('the Markdown of a page has links to other pages, tables, and lines of at most 120 columns', () => {
+  expect(linkPages('see docs/auth.md#scopes.')).toBe('see [auth](../auth.md#scopes).')
+  expect(table(['a', 'b'], [['1|2', '']])).toBe('| a | b |\n|---|---|\n| 1\\|2 | |')
+  expect(wrap(`${'x'.repeat(110)} \`code in one line\` end`)).toBe(`${'x'.repeat(110)}\n\`code in one line\` end`)
 })

@@ -5,7 +5,7 @@ import type { FuzzRequest } from './requests.ts'
 /** A response as it was received. */
 export type FuzzResponse = { status: number; type: string; body: Buffer }
 
-/** The errors of the server that docs/reference.md lists. A blank 500 is none of them. */
+/** The errors of the server that docs/reference/call-errors.md lists. A blank 500 is none of them. */
 const documentedServerErrors = new Set([502, 503, 504, 508])
 
 /** Statuses of calls whose bodies the host may not have read, so that their ids are unknown. */

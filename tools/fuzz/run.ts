@@ -9,7 +9,7 @@ import { main, startHostRuntime, token } from '../../test/support/runtime.ts'
 import { checkResponse, type FuzzResponse } from './checks.ts'
 import { createRandom, type FuzzRequest, makeRequest } from './requests.ts'
 
-// `npm run fuzz`: sends random requests to the built Worker, and reports those whose responses break a promise of docs/reference.md.
+// `npm run fuzz`: sends random requests to the built Worker, and reports those whose responses break a promise of docs/reference.
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } })
 const seconds = Number(values.seconds ?? 60)

@@ -44,10 +44,11 @@ export const acme: Dialect = {
 }
 `,
       'src/card/dialects/index.ts': text =>
-        insertBefore("import { gopherhole,", "import { acme } from './acme.ts'\n")(
-          insertBefore("telex, shaman, '0.3'", 'acme, ')(text),
-        ),
-      'src/card/model/constants.ts': insertBefore("'telex', 'shaman'", "'acme', "),
+        insertBefore(
+          'import { gopherhole,',
+          "import { acme } from './acme.ts'\n",
+        )(insertBefore("telex, shaman, '0.3'", 'acme, ')(text)),
+      'src/card/model/constants.ts': insertBefore("  shaman: 'Shaman',", "  acme: 'Acme',\n"),
     },
     test: testOf(
       'reads and serves the dialect',
@@ -64,6 +65,10 @@ export const acme: Dialect = {
         '  resubscribe: {',
         "  pauseTask: { '1.0': 'PauseTask', http: [['POST'], 'tasks/{id}:pause'] },\n",
       ),
+      'src/a2a/read-result.ts': insertBefore(
+        '  resubscribe: events,',
+        "  pauseTask: answer => readOne('task', answer),\n",
+      ),
     },
     test: testOf(
       'permits and describes the operation',
@@ -77,8 +82,10 @@ export const acme: Dialect = {
   {
     row: 'an endpoint',
     edits: {
-      'src/api/ping.ts': `import { answer, endpoint } from './contract/index.ts'
-import { Facet } from './schemas/index.ts'
+      'src/api/ping.ts': `import * as v from 'valibot'
+import { answer, endpoint } from './contract/index.ts'
+
+const Pong = v.object({ caller: v.string() })
 
 /** \`GET /ping\`: says that the host runs. */
 export const ping = endpoint(
@@ -86,20 +93,21 @@ export const ping = endpoint(
     tag: 'documents',
     summary: 'Ask whether the host runs',
     access: 'token',
-    responses: { 200: answer('It runs.', Facet) },
+    responses: { 200: answer('It runs.', Pong) },
   },
-  ({ caller }) => ({ body: { value: caller.subject, count: 1 } }),
+  ({ caller }) => ({ body: { caller: caller.subject } }),
 )
 `,
       'src/app.ts': text =>
-        insertBefore('const revisions =', "const ping = () => import('./api/ping.ts')\n")(
-          insertBefore("  route('GET', '/health'", "  route('GET', '/ping', lazy(ping, 'ping')),\n")(text),
-        ),
+        insertBefore(
+          'const revisions =',
+          "const ping = () => import('./api/ping.ts')\n",
+        )(insertBefore("  route('GET', '/health'", "  route('GET', '/ping', lazy(ping, 'ping')),\n")(text)),
     },
     test: testOf(
       'serves, protects and describes the endpoint',
       `  expect((await host.fetch('/ping')).status).toBe(401)
-  expect(await (await host.fetch('/ping', { headers })).json()).toEqual({ value: 'admin', count: 1 })
+  expect(await (await host.fetch('/ping', { headers })).json()).toEqual({ caller: 'admin' })
   const { paths } = (await (await host.fetch('/openapi.json')).json()) as { paths: object }
   expect(Object.keys(paths)).toContain('/ping')`,
     ),
@@ -144,7 +152,10 @@ it('has the status', () => {
     edits: {
       'src/api/schemas/tokens.ts': text =>
         text
-          .replace('export const Token = v.object({', "export const Token = v.object({ isAdmin: flag('Whether it allows all.'),")
+          .replace(
+            'export const Token = v.object({',
+            "export const Token = v.object({ isAdmin: flag('Whether it allows all.'),",
+          )
           .replace('): Token => ({', "): Token => ({\n  isAdmin: scopes.includes('admin'),"),
     },
     test: testOf(

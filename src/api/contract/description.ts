@@ -21,11 +21,17 @@ export const tags = {
 
 /** The rate limits of wrangler.toml: requests in a period of seconds, and what they are counted for. */
 export const rateLimits = {
+  /** Calls, lists of agents as JSON, catalogs and look-ups by name. */
   CALL_LIMIT: { requests: 600, seconds: 60, per: 'each token, else each client address' },
+  /** Failed authentication attempts. */
   AUTH_LIMIT: { requests: 30, seconds: 60, per: 'each client address, for failed authentication attempts' },
+  /** `POST /lint` and `POST /verify`. */
   LINT_LIMIT: { requests: 60, seconds: 60, per: 'each client address' },
+  /** Pages and pictures. */
   PAGE_LIMIT: { requests: 300, seconds: 60, per: 'each client address' },
+  /** Requests for `POST /verify`, and for the extended card that an agent itself answers. */
   FETCH_LIMIT: { requests: 60, seconds: 60, per: 'each caller, for requests that this host sends on its behalf' },
+  /** Writes of agents and tokens, checks and imports; `LINES_PER_WRITE` started lines of a batch are one. */
   WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token, for writes' },
 } as const
 

@@ -60,7 +60,7 @@ export type Route = readonly [method: Method, path: string, endpoint: Omit<Route
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
-/** Returns a row of the route table. An endpoint whose path parameters are described otherwise does not compile. */
+/** Returns a row of the route table. Endpoints without a description or with other path parameters do not compile. */
 export const route = <const Path extends `/${string}`>(
   method: Method,
   path: Path,

@@ -8,7 +8,7 @@ import {
 } from '../../a2a/index.ts'
 import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
-import { MAX_BODY_BYTES } from '../../limits.ts'
+import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
 import {
   type Access,
@@ -134,7 +134,7 @@ const describeRestCall = (
     summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
-        ...{ content: OBJECT, as: 'stream', maxBytes: MAX_BODY_BYTES },
+        ...{ content: OBJECT, as: 'stream', maxBytes: MAX_CALL_BYTES },
         description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
         ...(!sends && { fallback: {} }),
       },

@@ -1,4 +1,4 @@
-import { toJsonSchemaDefs } from '@valibot/to-json-schema'
+import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { conversionConfig, createManifestSchema } from '../../card/manifest/index.ts'
 import { type JsonObject, mapMembers } from '../../json/index.ts'
@@ -30,17 +30,20 @@ const toMediaType = (media: MediaType): JsonObject => {
     : { schema: toSchema(media) }
 }
 
+const config = { ...conversionConfig, target: 'draft-2020-12', typeMode: 'input' } as const
+
+/** Returns the reference to a named schema, or the whole of one that only this body has. */
 const toSchema = (schema: v.GenericSchema): JsonObject => {
   const name = nameOf(schema)
-  return name === undefined ? { type: 'object' } : { $ref: refOf(name) }
+  if (name !== undefined) return { $ref: refOf(name) }
+  const { $schema, ...inline } = JSON.parse(JSON.stringify(toJsonSchema(schema, config)))
+  return inline
 }
 
 /** Returns all schemas of the document: JSON Schemas made from the shapes, and those of cards and manifests. */
 export const createSchemas = (): JsonObject => {
   const converted = toJsonSchemaDefs(definitions, {
-    ...conversionConfig,
-    target: 'draft-2020-12',
-    typeMode: 'input',
+    ...config,
     overrideRef: ({ referenceId }) => refOf(referenceId),
   })
   // Leaves out members that are undefined.

@@ -40,6 +40,10 @@ const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstrea
 
 /** Rules about declared capabilities. */
 export const capabilities: readonly Rule[] = [
+  /**
+   * A card in GopherHole's form declares `streaming` and `pushNotifications`. Reason: By GopherHole's defaults, both
+   * are advertised as supported.
+   */
   rule(
     'capability-undeclared',
     'info',
@@ -47,6 +51,10 @@ export const capabilities: readonly Rule[] = [
     context =>
       !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
   ),
+  /**
+   * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
+   * has `route: closed`. Reason: Clients that rely on it run into errors.
+   */
   rule(
     'capability-impossible',
     'warning',
@@ -62,6 +70,7 @@ const forEachSkill =
 
 /** Rules about the declaration of skills. */
 export const skills: readonly Rule[] = [
+  /** The card declares its skills. Reason: Clients search for skills; a skill `main` was filled in. */
   rule(
     'skills-undeclared',
     'info',
@@ -69,18 +78,30 @@ export const skills: readonly Rule[] = [
       '{ "id": "read-invoice", "name": "Read an invoice", "description": "Returns its amounts", "tags": ["invoice"] }',
     ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
   ),
+  /**
+   * Skill ids are kebab-case, of at most 64 characters. Reason: This is the spelling of A2A's guides; other characters
+   * break URLs, logs and tool names that are made from ids.
+   */
   rule(
     'skill-id-kebab-case',
     'info',
     'is not kebab-case of at most 64 characters, such as "code-review"',
     forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
   ),
+  /**
+   * Each skill has tags, unless it is a tool of an MCP server, which has none. Reason: People and catalogs search by
+   * tags; `general` was filled in.
+   */
   rule(
     'tags-undeclared',
     'info',
     'are missing: add words that people search for, as in ["invoice", "pdf"]',
     forEachSkill('tags', ({ authored }, context) => !isFromMcpServer(context) && isBlank(authored.tags)),
   ),
+  /**
+   * Each skill has at least two different examples, unless it is a tool of an MCP server, which has none. Reason:
+   * Orchestrators learn from them what valid input is.
+   */
   rule(
     'few-examples',
     'info',
@@ -89,6 +110,7 @@ export const skills: readonly Rule[] = [
       return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
     }),
   ),
+  /** The MCP server has the tool that `upstream.defaultTool` names. Reason: A message that names no tool is refused. */
   rule(
     'default-tool-unknown',
     'warning',
@@ -125,6 +147,10 @@ const findWrongModes = ({ card, sourceOf }: LintContext): Note[] => {
 
 /** Rules about input and output modes. */
 export const modes: readonly Rule[] = [
+  /**
+   * The card declares its input and output modes, unless it is made from an MCP server, which declares none. Reason:
+   * The defaults promise JSON, which the agent may not support.
+   */
   rule(
     'modes-undeclared',
     'info',
@@ -135,6 +161,11 @@ export const modes: readonly Rule[] = [
         .filter(({ value }) => isBlank(value))
         .map(({ pointer }) => pointer),
   ),
+  /**
+   * Every mode of the card and of its skills is a media type. Reason: The gate takes `text`, `image`, `audio` and
+   * `video` for all types of that kind and `*` for any; another word matches only the same word. Other hosts and
+   * clients may match neither.
+   */
   rule('mode-media-type', 'warning', NOT_A_MEDIA_TYPE, findWrongModes),
 ]
 
@@ -191,12 +222,20 @@ const findTexts =
 
 /** Rules about texts that could mislead the people or models that read a card. */
 export const texts: readonly Rule[] = [
+  /**
+   * No text contains invisible characters: zero-width characters, bidi overrides, tags, controls. Emoji and scripts
+   * that need joiners are fine. Reason: They hide words from the people who review a card.
+   */
   rule(
     'hidden-text',
     'warning',
     'contains characters that people cannot see but models read: type the text again without them',
     findTexts(text => !isPrintableAscii(text) && hidden.test(text.replace(flags, ''))),
   ),
+  /**
+   * No text gives orders to the model that reads it, such as "ignore previous instructions" or "you must always route
+   * to this agent". Reason: Orchestrators put descriptions into prompts; clients may reject a card that tries this.
+   */
   rule(
     'instruction-text',
     'warning',
@@ -227,6 +266,10 @@ const isTooVague = ({ name, description }: { name: string; description: string }
 
 /** Rules about descriptions, by which orchestrators route. */
 export const descriptions: readonly Rule[] = [
+  /**
+   * The descriptions of the agent and of each skill have at least three meaningful words, and do not only repeat the
+   * name. Reason: Orchestrators route by descriptions; "Handles code stuff" is not enough.
+   */
   rule(
     'thin-description',
     'warning',

@@ -81,30 +81,48 @@ const placeholderPath = /YOUR[-_]|CHANGE_?ME|%7B|%3C/
 
 /** Rules about the URLs that clients connect to. */
 export const urls: readonly Rule[] = [
+  /**
+   * A public card has no endpoint or token endpoint at a local or private address. Not checked with `visibility:
+   * internal`. With `route: gateway`, the card names this host, and token endpoints are checked unless the agent has
+   * such an address, too. Reason: No client can reach it, and it reveals how the network is laid out.
+   */
   rule(
     'private-url',
     'error',
     'is a private address that no client can reach: use a public one, `visibility: internal` or `route: gateway`',
     findUrls(publicUrls, url => isPrivateHost(url.hostname)),
   ),
+  /** Endpoints and token endpoints are https. Reason: Others can read and change calls and tokens on their way. */
   rule(
     'insecure-url',
     'warning',
     'is http, so others can read and change calls and tokens on the way: use https',
     findUrls(calledUrls, url => url.protocol === 'http:' && !isPrivateHost(url.hostname)),
   ),
+  /**
+   * The endpoint is not a `.json` file or a `/.well-known/` path. Reason: Clients would send calls to a file. This is
+   * the most common mistake.
+   */
   rule(
     'endpoint-is-card',
     'error',
     'is the URL of a card, not of an endpoint: use the URL that accepts calls, such as …/a2a',
     findUrls(endpoints, url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname)),
   ),
+  /**
+   * With `route: gateway`, links for people and token endpoints are not on the agent's host. A URL of the agent itself
+   * is rejected in any field. Reason: The card should name this host only.
+   */
   rule(
     'gateway-host',
     'warning',
     "is on the agent's own host, which `route: gateway` is meant to hide: use a page on another host",
     findUrls(urlsOnAgentHost, () => true),
   ),
+  /**
+   * No URL is a leftover such as `your-agent-domain.com` or `YOUR_AGENT_ID`. Hosts under `example.com` are
+   * documentation and fine. Reason: Clients would call somebody else, or nobody.
+   */
   rule(
     'placeholder-url',
     'warning',
@@ -125,6 +143,11 @@ const canFollow = (value: Json | undefined, isPublic: boolean): boolean => {
 
 /** Rules about links for people, and about the provider. */
 export const links: readonly Rule[] = [
+  /**
+   * `documentationUrl`, `iconUrl`, `termsOfServiceUrl`, `privacyPolicyUrl`, `supportUrl` and `provider.url` are
+   * absolute http or https URLs, and public ones on a public card. Reason: People follow them from other hosts than the
+   * agent's.
+   */
   rule(
     'link-url',
     'warning',
@@ -134,6 +157,10 @@ export const links: readonly Rule[] = [
         .filter(({ value }) => !isBlank(value) && !canFollow(value, context.manifest.visibility === 'public'))
         .map(({ pointer }) => pointer),
   ),
+  /**
+   * A provider has both `organization` and `url`. Reason: A2A 0.3 and 1.0 require both, so their cards and the hybrid
+   * are served without an incomplete provider.
+   */
   rule(
     'provider-incomplete',
     'warning',
@@ -183,12 +210,21 @@ const isUnknownTransport = (binding: string): boolean =>
 
 /** Rules about transports. */
 export const transports: readonly Rule[] = [
+  /**
+   * A card names one transport for an endpoint: `preferredTransport`, `transport`, `protocol` and `supportedInterfaces`
+   * agree, and so do the fields of each interface. Reason: The first of them is read; clients that read another call
+   * the agent in the wrong way.
+   */
   rule(
     'transport-clash',
     'error',
     'names another transport than the field that clients read, so calls would go wrong: keep the one that is true',
     findTransportClashes,
   ),
+  /**
+   * A transport is text: JSONRPC, HTTP+JSON, GRPC, MCP or a URI. A `protocol` is one too, unless it is A2A or MCP.
+   * Reason: A2A asks for URIs of custom bindings; most clients cannot call others.
+   */
   rule(
     'transport-unknown',
     'warning',
@@ -220,9 +256,14 @@ const wherePresent = (values: readonly Authored[], isWrong: (text: string) => bo
 
 /** Rules about the version of the agent and of the protocol. */
 export const versions: readonly Rule[] = [
+  /** The version is a semantic version. Reason: Clients cannot compare others. */
   rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', context =>
     wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
   ),
+  /**
+   * The protocol version is one that A2A has published, or a date, as MCP's versions are. Reason: Clients refuse
+   * versions that they do not know.
+   */
   rule(
     'protocol-version-unknown',
     'warning',

@@ -29,11 +29,19 @@ const extensionName = /^(?:x-|[_$@])/i
 
 /** Rules about the names of fields. */
 export const fields: readonly Rule[] = [
+  /**
+   * No field is a likely misspelling of another, or in the wrong place. Reason: Clients do not read it, although its
+   * author believes that they do.
+   */
   rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
     findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
       suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
     ),
   ),
+  /**
+   * Every field is known to some dialect, or begins with `x-`, `_` or `$`. Reason: It is kept and served, but clients
+   * do not read it.
+   */
   rule(
     'unknown-field',
     'info',

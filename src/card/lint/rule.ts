@@ -22,7 +22,7 @@ export type LintContext = {
   errorPointer: (authored: Pointer) => Pointer
 }
 
-/** One lint rule. Its id is stable, because CI configurations refer to it. docs/reference.md explains every rule. */
+/** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */
 export type Rule = {
   id: string
   severity: Severity

@@ -135,6 +135,11 @@ const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[
 
 /** Rules about what must not be public. */
 export const secrets: readonly Rule[] = [
+  /**
+   * The card contains no key, token or password: nothing that looks like one, and no real-looking value of a member
+   * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
+   * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
+   */
   rule('secret', 'error', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
 ]
 

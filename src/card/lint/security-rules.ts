@@ -68,6 +68,10 @@ const hasUncheckedCallers = ({ manifest }: LintContext): boolean =>
 
 /** Rules about authentication. */
 export const security: readonly Rule[] = [
+  /**
+   * Every security scheme that the card or a skill requires is defined in `securitySchemes`. Reason: Clients cannot
+   * know how to authenticate.
+   */
   rule(
     'scheme-undefined',
     'error',
@@ -77,13 +81,25 @@ export const security: readonly Rule[] = [
         .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
         .map(({ pointer }) => pointer),
   ),
+  /**
+   * Every security scheme that the card or a skill requires is of a type of A2A: `apiKey`, `http`, `oauth2`,
+   * `openIdConnect` or `mutualTLS`. Reason: A2A 0.3 and 1.0 have no others, so their cards are served without it.
+   */
   rule('scheme-type-unknown', 'error', unknownType, findUnknownTypes),
+  /**
+   * An agent whose `callers` are limited, by the manifest or because it has a secret or binding, has no `route:
+   * direct`. Reason: Clients call the agent at its own address, where this host checks nobody.
+   */
   rule(
     'callers-unchecked',
     'warning',
     "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
     context => (hasUncheckedCallers(context) ? [context.sourceOf('/supportedInterfaces/0/url')] : []),
   ),
+  /**
+   * The card declares how callers authenticate, or that they need not (Telex's `authentication.required: false`).
+   * Reason: Otherwise, clients call without credentials.
+   */
   rule(
     'security-undeclared',
     'info',
@@ -186,6 +202,18 @@ const findOddNumbers = (value: Json, pointer: Pointer): Pointer[] => {
 
 /** Rules about signatures: those of the card's author, and those that the manifest requests. */
 export const signatures: readonly Rule[] = [
+  /**
+   * Every signature of the author that is served (`signatures: keep`) has a protected header that clients can accept:
+   * an algorithm of cards, a `kid`, no `typ` but `JOSE`, no `crit`. There are at most `MAX_SIGNATURES`. Reason: No
+   * client accepts another, and some stop at it.
+   */
   rule('signature-unverifiable', 'warning', 'is no signature that a client can verify', findUnverifiable),
+  /**
+   * Where the author has signed the card, or the manifest has `signatures: resign`: the card has no empty values,
+   * unknown fields and requirements without scopes; and where the author has signed it, declares its capabilities, and
+   * has no number in the parameters of an extension that SDKs write in different ways. Reason: Signatures as a2a-js and
+   * a2a-python verify them (docs/signatures.md#what-a-signature-does-not-cover) do not cover these values, or SDKs
+   * disagree about them.
+   */
   rule('unsignable-value', 'info', 'is not covered by signatures as most SDKs verify them', findUnsignable),
 ]

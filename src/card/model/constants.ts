@@ -9,9 +9,19 @@ export const baseTier = 'base'
 export const scopes = ['read', 'call', 'write', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
-/** The dialects of a card in the order of detection, the most distinctive first. GopherHole's fits any card. */
-export const dialectNames = ['1.0', 'superx', 'telex', 'shaman', '0.3', 'gopherhole'] as const
-export type DialectName = (typeof dialectNames)[number]
+/** The dialects, with names for people, in the order of detection: the most distinctive first; the last fits any. */
+export const dialectLabels = {
+  '1.0': 'A2A 1.0',
+  superx: 'SuperX',
+  telex: 'Telex',
+  shaman: 'Shaman',
+  '0.3': 'A2A 0.3',
+  gopherhole: 'GopherHole',
+} as const
+export type DialectName = keyof typeof dialectLabels
+
+/** The dialects in this order. */
+export const dialectNames = Object.keys(dialectLabels) as DialectName[]
 
 /** The public documents of an agent: the hybrids of both well-known paths, and one for each dialect. */
 export const representationNames = ['agent-card.json', 'agent.json', ...dialectNames] as const

@@ -2,7 +2,7 @@ import { html, raw } from 'hono/html'
 import { agentNotFound } from '../../api/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, parseUrl } from '../../http/index.ts'
+import { parseUrl, type RequestContext } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { renderMonogram } from '../images/index.ts'
@@ -24,8 +24,8 @@ import {
 import { snippetsFor } from './snippets.ts'
 
 /** `GET /agents/{id}` for browsers: the card of an agent, for people. */
-export const getCardPage: Handler = async (request, env, ctx, { id = '' }) => {
-  if (!agentIdPattern.test(id)) throw agentNotFound(id)
+export const getCardPage = async (id: string, { request, env, ctx }: RequestContext) => {
+  if (!agentIdPattern.test(id)) return agentNotFound(id)
   const view = findView(new URL(request.url).searchParams.get('view'))
   const { facts, document } = await loadFacts(id, view.representation, { request, env, ctx })
   const { source } = facts

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { fetchCacheable } from '../../api/index.ts'
 import type { FoundAgent } from '../../api/schemas/index.ts'
 import { config } from '../../config.ts'
-import { type Handler, NO_STORE } from '../../http/index.ts'
+import { NO_STORE, type RequestContext } from '../../http/index.ts'
 import { renderMonogram } from '../images/index.ts'
 import { type Html, pageResponse } from '../layout/index.ts'
 import { plural, shorten } from '../text/index.ts'
@@ -16,7 +16,7 @@ type Found = { agents: FoundAgent[]; cursor?: string; facets: Facets; approximat
  * `GET /` and `GET /agents` for browsers: the public agents that match a search. Its parameters are those of the API;
  * empty ones, which a form sends, and others are ignored.
  */
-export const getCatalogPage: Handler = async (request, env, ctx) => {
+export const getCatalogPage = async ({ request, env, ctx }: RequestContext): Promise<Response> => {
   const parameters = new Set<string>(['q', 'cursor', ...facetNames])
   const given = [...new URL(request.url).searchParams]
   const search = new URLSearchParams(given.filter(([name, value]) => parameters.has(name) && value.trim() !== ''))

@@ -1,9 +1,10 @@
-import { agentNotFound, loadCard } from '../../api/index.ts'
+import { agentPath, answerWith, choice, endpoint } from '../../api/contract/index.ts'
+import { agentNotFound, loadCard, UPSTREAM_PROBLEMS } from '../../api/index.ts'
+import type { Authentication } from '../../auth/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import {
   CORS_HEADERS,
-  type Handler,
   matchesIfNoneMatch,
   PRIVATE_NO_STORE,
   type RequestContext,
@@ -12,40 +13,63 @@ import {
 import { readDocument, readReceipt } from '../../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { countPage } from '../layout/index.ts'
 import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
 export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
 
+const picture = {
+  tag: 'pages',
+  description: 'Shows what the caller may read of the card.',
+  access: 'optional',
+  params: agentPath,
+  responses: { 200: answerWith('The picture.', { 'image/svg+xml': { text: { type: 'string' } } }) },
+  validated: true,
+  raw: true,
+  problems: ['agent-not-found', ...UPSTREAM_PROBLEMS],
+  limits: ['PAGE_LIMIT'],
+} as const
+
 /** `GET /agents/{id}/card.svg`: the business card of an agent, for READMEs. */
-export const getCardImage: Handler = (request, env, ctx, { id = '' }) =>
-  respondWithPicture(id, { request, env, ctx }, card => {
-    const { origin } = new URL(config(env).publicOrigin ?? request.url)
-    return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
-  })
+export const getCardImage = endpoint(
+  { ...picture, summary: 'Get the business card of an agent as a picture' },
+  ({ params: { id }, ...context }) =>
+    respondWithPicture(id, context, card => {
+      const { origin } = new URL(config(context.env).publicOrigin ?? context.request.url)
+      return renderBusinessCard({ id, card, url: `${origin}/agents/${id}` })
+    }),
+)
 
 /** `GET /agents/{id}/badge.svg`: the versions of A2A of an agent; with `?show=receipt`, also its newest check. */
-export const getBadge: Handler = (request, env, ctx, { id = '' }) =>
-  respondWithPicture(id, { request, env, ctx }, async card => {
-    if (new URL(request.url).searchParams.get('show') !== 'receipt') return renderBadge(card)
-    const stored = await readReceipt(id, env, ctx)
-    // Checks are about this card, even if the caller gets another. That of an internal agent is not at the edge.
-    const name = 'agent-card.json'
-    const checked = stored && ((await readDocument(id, name, env, ctx)) ?? (await getRegistry(env).document(id, name)))
-    return renderBadge(card, checkedSegment(stored?.receipt, checked?.etag, Date.now()))
-  })
+export const getBadge = endpoint(
+  {
+    ...picture,
+    summary: 'Get the badge with the versions of A2A that a card declares',
+    query: { show: choice('Shows what the newest check of the agent has shown, too.', ['receipt']) },
+    openQuery: true,
+  },
+  ({ params: { id }, query: { show }, ...context }) =>
+    respondWithPicture(id, context, async card => {
+      if (show === undefined) return renderBadge(card)
+      const { env, ctx } = context
+      const stored = await readReceipt(id, env, ctx)
+      // Checks are about this card, even if the caller gets another. That of an internal agent is not at the edge.
+      const name = 'agent-card.json'
+      const checked =
+        stored && ((await readDocument(id, name, env, ctx)) ?? (await getRegistry(env).document(id, name)))
+      return renderBadge(card, checkedSegment(stored?.receipt, checked?.etag, Date.now()))
+    }),
+)
 
 /** Responds with a picture of the card that the caller may read, whose hybrid has all that pictures show. */
 const respondWithPicture = async (
   id: string,
-  context: RequestContext,
+  context: RequestContext & { caller: Authentication },
   render: (card: AgentCard) => ReturnType<typeof renderBadge> | Promise<string>,
-): Promise<Response> => {
-  const { request, env } = context
-  await countPage(request, env)
-  const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context) : null
-  if (!document) throw agentNotFound(id)
+) => {
+  const { request, env, caller } = context
+  const document = agentIdPattern.test(id) ? await loadCard(id, 'agent-card.json', context, { caller }) : null
+  if (!document) return agentNotFound(id)
   const { source } = document
   const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))
   const body = new TextEncoder().encode(String(await render(card)))

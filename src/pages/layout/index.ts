@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
 import { CATALOG_DOCUMENTS } from '../../api/index.ts'
-import { clientKey, countRequest } from '../../auth/index.ts'
 import {
   CORS_HEADERS,
   type HttpError,
@@ -87,10 +86,6 @@ ${main}
 </body>
 </html>
 `
-
-/** Counts a page or a picture for the address of its client. Throws past the limit. */
-export const countPage = (request: Request, { PAGE_LIMIT }: Env): Promise<void> =>
-  countRequest(PAGE_LIMIT, clientKey(request), 'Too many pages and pictures requested from your address.')
 
 /** Returns the response with a page, or 304 if the browser has it. No shared cache stores one for a token. */
 export const pageResponse = async (

@@ -1,4 +1,4 @@
-import type { RepresentationName } from '../../card/model/index.ts'
+import { dialectLabels, type RepresentationName } from '../../card/model/index.ts'
 import { parseUrl } from '../../http/shared.ts'
 
 // What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
@@ -29,12 +29,7 @@ export const plural = (count: number, noun: string): string =>
 
 /** The names of dialects and representations for people. */
 export const representationLabels: Readonly<Record<RepresentationName, string>> = {
-  '1.0': 'A2A 1.0',
-  '0.3': 'A2A 0.3',
+  ...dialectLabels,
   'agent-card.json': 'Hybrid',
   'agent.json': 'Hybrid, agent.json',
-  gopherhole: 'GopherHole',
-  superx: 'SuperX',
-  shaman: 'Shaman',
-  telex: 'Telex',
 }

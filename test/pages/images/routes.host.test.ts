@@ -99,4 +99,9 @@ describe('the badge', () => {
     const badge = await (await host.fetch('/agents/pictured/badge.svg')).text()
     expect(textsOf('text', parseSvg(badge))[1]).toBe('1.0, 0.3')
   })
+
+  it('ignores parameters that it does not know, as READMEs add some to get past caches', async () => {
+    const badge = async (query: string) => (await host.fetch(`/agents/pictured/badge.svg${query}`)).text()
+    expect(await badge('?v=2&show=other')).toBe(await badge(''))
+  })
 })

@@ -78,7 +78,7 @@ it('the entry of a token in KV stays until the token expires, within the lifetim
 })
 
 it('the limit of tokens rejects another one until one is revoked, unless expired tokens can be deleted', () => {
-  /** The limit that docs/reference.md states. */
+  /** The limit that docs/reference/limits.md states. */
   const maxTokens = 10_000
   const outcomeOf = (result: WriteResult<{ outcome: string }, { outcome: string }>): string =>
     'error' in result ? result.error.outcome : result.value.outcome

@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { fetchService } from '../../../src/http/safe-fetch.ts'
 import { fetchText } from '../../../src/http/fetch-resource.ts'
+import { fetchService } from '../../../src/http/safe-fetch.ts'
 import { isJsonType } from '../../../src/json/media-type.ts'
 
 /** A test's instructions to the Worker, in the header `Settings`. */

@@ -1,0 +1,33 @@
+import type { Route } from '../../src/api/contract/route.ts'
+import { createEndpoints, readEndpoints } from './endpoints.ts'
+import { createCallErrors, createExitCodes, createProblems } from './errors.ts'
+import { createLimits } from './limits.ts'
+import { createLintRules } from './lint-rules.ts'
+import { createManifest } from './manifest.ts'
+import { writePage } from './page.ts'
+import { createServerTiming } from './server-timing.ts'
+import { createVariables } from './variables.ts'
+
+/** Returns the files of docs/reference with their texts. */
+export const writeReference = async (routes: readonly Route[]): Promise<Record<string, string>> => {
+  const endpoints = await readEndpoints(routes)
+  const pages = [
+    createEndpoints(endpoints),
+    createProblems(endpoints),
+    createCallErrors(),
+    createLimits(),
+    createVariables(),
+    createManifest(),
+    createLintRules(),
+    createExitCodes(),
+    createServerTiming(),
+  ]
+  const index = pages.map(({ name, title, contents }) => `- [${title}](${name}.md): ${contents}`)
+  const about = 'Tables that `npm run docs` writes from the code. The [other pages](../../README.md#read-on) explain.'
+  const texts = pages.map(page => [page.name, writePage(page)] as const)
+  return Object.fromEntries(
+    [['README', writePage({ title: 'Reference', parts: [about, index.join('\n')] })] as const, ...texts].map(
+      ([name, text]) => [`docs/reference/${name}.md`, text],
+    ),
+  )
+}

@@ -1,0 +1,69 @@
+import { defaults, descriptions, hostSecrets, type VariableName } from '../../src/variables.ts'
+import { code, linkPages, type Page, table, wrap } from './page.ts'
+
+const vars = Object.entries(defaults) as [keyof typeof defaults, string | number][]
+
+/** Where the documentation explains a variable. */
+const pages: Partial<Record<VariableName, string>> = {
+  ADMIN_TOKEN: 'docs/auth.md#the-admin_token',
+  SIGNING_KEY: 'docs/signatures.md#keys',
+  SIGNING_KEY_2: 'docs/signatures.md#keys',
+  WEBHOOK_SECRET: 'docs/events.md#the-webhook',
+  WEBHOOK_URL: 'docs/events.md#the-webhook',
+  LOCAL_ORIGINS: 'docs/auth.md#web-pages-and-npm-start',
+  ROLE: 'docs/compat.md#shaman',
+}
+
+/** The page of the variables. */
+export const createVariables = (): Page => {
+  const toRow = ([name, value]: readonly [VariableName, string | number]): string[] => {
+    const page = pages[name]
+    const link = page === undefined ? '' : ` (${linkPages(page)})`
+    return [code(name), value === '' ? '' : code(value), `${descriptions[name]}${link}`]
+  }
+  return {
+    name: 'variables',
+    title: 'Variables',
+    contents: 'what the owner of a host can configure',
+    parts: [
+      wrap(
+        'The variables up to `LOCAL_ORIGINS` are secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx sync-card keys` ' +
+          'the keys with which the host signs. The others are under `[vars]` in `wrangler.toml`. One that is empty or ' +
+          'left out has its default; so has one with a wrong value, which `GET /health` (docs/observability.md) and the ' +
+          'log report. docs/deploy.md explains what `npm start` sets, and docs/sync-card.md#host-and-token the variables ' +
+          'of the command-line program.',
+      ),
+      table(['variable', 'default', 'meaning'], [...hostSecrets.map(name => [name, ''] as const), ...vars].map(toRow)),
+    ],
+  }
+}
+
+/** Breaks a text into comment lines of at most 120 columns. */
+const comment = (text: string): string => text.replace(/(.{1,118})(?: |$)/g, '# $1\n')
+
+/** Returns the text with a part of it replaced, which must occur. */
+const replacePart = (text: string, part: RegExp, replacement: string): string => {
+  if (!part.test(text)) throw new Error(`nothing matches ${part}`)
+  return text.replace(part, () => replacement)
+}
+
+/** For each file that repeats the variables, a function that brings its text up to date. */
+export const updates: Readonly<Record<string, (text: string) => string>> = {
+  'wrangler.toml': text => {
+    // An owner's values stay.
+    const ownValue = (name: string): string | undefined => new RegExp(`^${name} = (.*)$`, 'm').exec(text)?.[1]
+    const rows = vars
+      .map(([name, value]) => `${comment(descriptions[name])}${name} = ${ownValue(name) ?? `"${value}"`}\n`)
+      .join('')
+    return replacePart(text, /^\[vars\]\n(?:#.*\n|\w.*\n)*/m, `[vars]\n${rows}`)
+  },
+  '.dev.vars.example': text =>
+    replacePart(text, /(?:^#.*\n)+ADMIN_TOKEN=$/m, `${comment(descriptions.ADMIN_TOKEN)}ADMIN_TOKEN=`),
+  'package.json': text => {
+    const { CARDS } = JSON.parse(text).cloudflare.bindings
+    const texts = Object.fromEntries(vars.map(([name]) => [name, { description: descriptions[name] }]))
+    const bindings = { ADMIN_TOKEN: { description: descriptions.ADMIN_TOKEN }, CARDS, ...texts }
+    const written = `"cloudflare": ${JSON.stringify({ bindings }, null, 2).replaceAll('\n', '\n  ')}`
+    return replacePart(text, /"cloudflare": \{[\s\S]*?\n {2}\}/, written)
+  },
+}
