@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import type { MediaType, NamedDescription, Route } from '../../src/api/contract/index.ts'
 import { nameOf } from '../../src/api/openapi/index.ts'
 import { problems } from '../../src/problems.ts'
+import { root } from './page.ts'
 
-const root = join(import.meta.dirname, '../..')
-const PATH = 'src/api/client/endpoints.ts'
+/** Where the table of endpoints is that clients call. */
+export const ENDPOINTS_FILE = 'src/api/client/endpoints.ts'
 
 /** The groups of operations that clients call, as opposed to browsers, directories and callers of agents. */
 const TAGS: readonly string[] = ['cards', 'registry', 'administration', 'documents'] satisfies NamedDescription['tag'][]
 
-/** Returns the text of `src/api/client/endpoints.ts`: what clients send to each endpoint with JSON, and get from it. */
+/** Returns the text of this table: what clients send to each endpoint with JSON, and get from it. */
 export const renderClient = async (routes: readonly Route[]): Promise<string> => {
   const rows = await Promise.all(
     routes.map(async ([method, path, { describe }]) => {
@@ -62,7 +63,7 @@ const renderContent = (content: Readonly<Record<string, MediaType>>): string | u
 }
 
 const format = (text: string): string => {
-  const { stdout, stderr, status } = spawnSync('biome', ['format', `--stdin-file-path=${PATH}`], {
+  const { stdout, stderr, status } = spawnSync('biome', ['format', `--stdin-file-path=${ENDPOINTS_FILE}`], {
     ...{ cwd: root, input: text, encoding: 'utf8' },
     env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` },
   })

@@ -13,11 +13,14 @@ export const endpoints = {
     query: 'dialect A2A-Version',
     problems: 'agent-not-found',
   },
-  'GET /.well-known/agent-card.json': {
+  'GET /agents/:id/.well-known/agent.json': {
     200: api.AgentCard,
     query: 'dialect A2A-Version',
-    problems: 'no-root-agent',
+    problems: 'agent-not-found',
   },
+  'GET /.well-known/agent-card.json': { 200: api.AgentCard, query: 'dialect A2A-Version', problems: 'no-root-agent' },
+  'GET /.well-known/agent.json': { 200: api.AgentCard, query: 'dialect A2A-Version', problems: 'no-root-agent' },
+  'GET /agents/:id': { 200: api.AgentCard, query: 'dialect A2A-Version', problems: 'agent-not-found' },
   'PUT /agents/:id': {
     200: api.Receipt,
     201: api.Receipt,
