@@ -16,10 +16,9 @@ const { updates } = await import('./variables.ts')
 
 /** Returns the files that are not up to date, with the texts that they should have. */
 export const findStaleFiles = async (): Promise<[file: string, text: string][]> => {
-  const updated = Object.entries(updates).map(([file, update]): [string, string] => [file, update(read(file))])
-  const written = [
-    ...updated,
-    [ENDPOINTS_FILE, await renderClient(routes)] as const,
+  const written: [file: string, text: string][] = [
+    ...Object.entries(updates).map(([file, update]): [string, string] => [file, update(read(file))]),
+    [ENDPOINTS_FILE, await renderClient(routes)],
     ...Object.entries(await writeReference(routes)),
   ]
   return written.filter(([file, text]) => !existsSync(join(root, file)) || read(file) !== text)
