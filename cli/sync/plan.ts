@@ -7,9 +7,7 @@ import { formatCount } from '../terminal.ts'
 import type { AgentResult } from './result.ts'
 
 /** The state of an upstream card. */
-export type SourceState = Pick<ResponseOf<'GET /agents/:id/source'>['source'], 'state'> & {
-  failure?: { message: string } | undefined
-}
+export type SourceState = NonNullable<ResponseOf<'PUT /agents/:id'>['source']>
 
 /** A file, and what is to be done about it. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {

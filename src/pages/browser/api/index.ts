@@ -1,6 +1,6 @@
 import { ApiError, type Client, createClient, isProblem, type Reply } from '../../../api/client/index.ts'
 
-export { ApiError, type Client, type ResponseOf } from '../../../api/client/index.ts'
+export { ApiError, type Client, isProblem, type ResponseOf } from '../../../api/client/index.ts'
 
 /** Creates a client of this host. `onRejected` is called if the host rejects the token. */
 export const connect = (token = '', onRejected: (error: ApiError) => void = () => {}): Client =>
@@ -27,6 +27,7 @@ const send = async (path: string, init: RequestInit): Promise<Reply> => {
 
 /** Returns why a call failed, in a sentence for people. */
 export const describeError = ({ status, detail }: ApiError): string =>
-  status === 0
+  detail ??
+  (status === 0
     ? 'This host cannot be reached right now. Check your connection, and try again.'
-    : (detail ?? `The host answered with the status ${status} and no reason. Try again.`)
+    : `The host answered with the status ${status} and no reason. Try again.`)

@@ -1,5 +1,5 @@
 import { plural } from '../../text/index.ts'
-import { type ApiError, connect, type ResponseOf } from '../api/index.ts'
+import { ApiError, connect, type ResponseOf } from '../api/index.ts'
 import {
   button,
   byId,
@@ -46,10 +46,7 @@ const enter = async (): Promise<void> => {
   input.value = ''
   try {
     // Nothing else can be sent in a header.
-    if (!/^[\x21-\x7e]+$/.test(token)) {
-      status.replaceChildren(message('bad', NO_TOKEN))
-      return input.focus()
-    }
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new ApiError({ body: { detail: NO_TOKEN } })
     const client = connect(token, forgetRejected)
     const grant = await client.call('GET /tokens/self')
     if (!grant.scopes.some(scope => scope === 'write' || scope === 'admin')) {

@@ -1,5 +1,5 @@
 import { plural } from '../../text/index.ts'
-import type { ResponseOf } from '../api/index.ts'
+import { isProblem, type ResponseOf } from '../api/index.ts'
 import {
   append,
   button,
@@ -71,7 +71,7 @@ const revisionActions = (
   const action = (label: string, context: string, act: () => Promise<void>): HTMLElement =>
     runOn(button(labelWith(label, context)), output, act)
   const showChanges = async (to: number, from?: number): Promise<void> => {
-    replaceContent(changes, renderComparison(await history.context.call(DIFF, diffOptions(history, to, from))))
+    replaceContent(changes, renderComparison(await readDiff(history, to, from)))
     changes.querySelector<HTMLElement>('h5')?.focus()
   }
   const actions: HTMLElement[] = []
@@ -83,19 +83,14 @@ const revisionActions = (
   return [...actions, action('Go back to this', `revision ${seq}`, () => rollBack(seq, history))]
 }
 
-const DIFF = 'GET /agents/:id/revisions/:seq/diff'
-
-const diffOptions = ({ owner }: History, seq: number, from?: number) => ({
-  params: { id: owner.id, seq },
-  query: { from },
-})
+const readDiff = ({ context, owner }: History, seq: number, from?: number): Promise<Comparison> =>
+  context.call('GET /agents/:id/revisions/:seq/diff', { params: { id: owner.id, seq }, query: { from } })
 
 const rollBack = async (seq: number, history: History): Promise<void> => {
   const { context, owner, newest } = history
   // A removal has no card, nor has a revision whose remote card was never fetched.
-  const comparison = await context.call(DIFF, {
-    ...diffOptions(history, seq, newest.seq),
-    ignore: 'revision-without-card',
+  const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown) => {
+    if (!isProblem(error, 'revision-without-card')) throw error
   })
   const explanation = paragraph(
     `This registers the manifest of revision ${seq} again, as a new revision. Nothing is deleted, and you can go ` +

@@ -3,6 +3,9 @@ import type { ResponseOf } from '../api/index.ts'
 
 type Source = ResponseOf<'GET /agents/:id/source'>['source']
 type Observed = ResponseOf<'GET /agents/:id/observed'>
+type Token = ResponseOf<'GET /tokens/self'>
+type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
+type AuditEntry = ResponseOf<'GET /audit'>['entries'][number]
 
 /** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
 export const join = (words: readonly string[], limit = 10): string => {
@@ -12,9 +15,7 @@ export const join = (words: readonly string[], limit = 10): string => {
 
 const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
 
-type Grant = {
-  readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly ResponseOf<'GET /tokens/self'>[Name][number][]
-}
+type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Token[Name][number][] }
 
 /** Describes what a token allows, one sentence an item. Code is in backticks. */
 export const describeGrant = ({ scopes, agents, tiers }: Grant): string[] => {
@@ -58,10 +59,7 @@ const ACTORS = new Map([
 export const describeActor = (actor: string): string => ACTORS.get(actor) ?? `the token \`${actor}\``
 
 /** Describes how a revision was made. */
-export const describeRevision = ({
-  by,
-  author,
-}: Pick<ResponseOf<'GET /agents/:id/revisions/:seq'>, 'by' | 'author'>): string => {
+export const describeRevision = ({ by, author }: Pick<Revision, 'by' | 'author'>): string => {
   const actor = describeActor(author)
   if (by === 'removal') return `Removed by ${actor}`
   if (by === 'manifest') return `Registered by ${actor}`
@@ -201,9 +199,7 @@ const SHOWN_DETAILS = [
 ]
 
 /** Describes the details of an entry of the audit, as `name: value`. */
-export const describeDetails = ({
-  details = {},
-}: Pick<ResponseOf<'GET /audit'>['entries'][number], 'details'>): string => {
+export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string => {
   const values = SHOWN_DETAILS.map(name => [name, [details[name] ?? []].flat().join(', ')])
   const shown = values.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`)
   return shorten(shown.join(' · '), 500)
