@@ -4,7 +4,7 @@ import { Health } from '../../src/api/schemas/index.ts'
 import { VERSION } from '../../src/version.ts'
 import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { explainWith, type HostAccess, send } from './http.ts'
+import { explainWith, type HostAccess, sendWith } from './http.ts'
 
 /** What every version of a host reports. */
 const HostHealth = v.object({ ...v.pick(Health, ['service', 'version', 'missing']).entries, registry: v.string() })
@@ -15,7 +15,7 @@ export const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
   const { url, inform } = access
   const client = createClient({
     ...access,
-    send: send(access.fetch),
+    send: sendWith(access.fetch),
     isResult: (_, { body }) => v.is(HostHealth, body),
     explain: explainWith(access),
     // A refused connection to this machine means that no host runs. Any other host may still be starting.

@@ -3,7 +3,7 @@ import { isExpected } from '../../src/api/client/shared.ts'
 import { isJsonObject, type JsonObject } from '../../src/json/index.ts'
 import { HostError, onRejection } from '../failure.ts'
 import { identifyHost } from './first-contact.ts'
-import { explainWith, type HostAccess, openStream, send } from './http.ts'
+import { explainWith, type HostAccess, openStream, sendWith } from './http.ts'
 
 /** The API of a host, as the commands need it. */
 export type HostClient = ReturnType<typeof createClient>
@@ -19,7 +19,7 @@ export const createClient = (access: HostAccess) => {
     return health
   }
   const explain = explainWith(access)
-  const client = createApiClient({ ...access, send: send(access.fetch), isResult: isExpected, explain, identify })
+  const client = createApiClient({ ...access, send: sendWith(access.fetch), isResult: isExpected, explain, identify })
   return {
     ...client,
     /** Returns what the host reports about itself. */

@@ -26,7 +26,7 @@ const NDJSON = 'application/x-ndjson'
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
 /** Returns what sends one request. The token must not follow a redirect to another host. */
-export const send =
+export const sendWith =
   (fetch: HostAccess['fetch']): Connection['send'] =>
   async (url, init) => {
     try {

@@ -68,4 +68,12 @@ describe('a host with shell commands in its texts', () => {
     const stderr = matching(/is not a Calling Card host\.\n$/)
     expect(await run({}, 'keys list')).toMatchObject({ code: 4, stdout: '', stderr })
   })
+
+  it('has no other secret of the Worker deleted than those of keys', async () => {
+    const key = { kid: 'k1', role: 'previous', secret: 'ADMIN_TOKEN' }
+    const keys = { keys: [key], unsigned: 0, cacheSeconds: 60, time: '2026-11-26T12:00:00Z' }
+    host.faults = [({ path }, response) => path === '/keys' && Boolean(json(response, 200, keys))]
+    const stderr = matching(/has a key of a kind that this sync-card does not know: upgrade it\.\n$/)
+    expect(await run({}, 'keys list')).toMatchObject({ code: 4, stdout: '', stderr })
+  })
 })

@@ -66,5 +66,9 @@ const toRow = (tests: readonly ReceiptTest[]): string[] => {
     ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : []),
   ]
   const text = result === 'passed' ? title : `${title}: ${reason}`
-  return [MARKS[result], through, details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`]
+  return [
+    MARKS[result] ?? result,
+    through,
+    details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`,
+  ]
 }

@@ -89,7 +89,7 @@ const readDiff = ({ context, owner }: History, seq: number, from?: number): Prom
 const rollBack = async (seq: number, history: History): Promise<void> => {
   const { context, owner, newest } = history
   // A removal has no card, nor has a revision whose remote card was never fetched.
-  const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown) => {
+  const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown): undefined => {
     if (!isProblem(error, 'revision-without-card')) throw error
   })
   const explanation = paragraph(
