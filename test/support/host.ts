@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
+import { checkDeclared, type OpenApiDocument } from './declared-problems.ts'
 import {
   type HostConfig,
   type HostOptions,
@@ -93,15 +94,23 @@ const hostOf = <Name extends string>({ miniflare, urls, logs }: Runtime<Name>, n
 export const startWorker = (source: string): Promise<Runtime> =>
   startWorkerRuntime(source, import.meta.dirname, inject('hostConfig'))
 
+let document: Promise<OpenApiDocument> | undefined
+
+/** Reads the OpenAPI document, which is the same for every host. */
+const readDocument = (url: URL): Promise<OpenApiDocument> => {
+  document ??= fetch(new URL('/openapi.json', url)).then(response => response.json() as Promise<OpenApiDocument>)
+  return document
+}
+
 const hostAt = (url: URL): Omit<Host, 'env' | 'logged' | 'events'> => {
-  const send: Host['fetch'] = (path, init = {}) => {
+  const send: Host['fetch'] = async (path, init = {}) => {
     const target = new URL(path, url)
-    if (target.origin === url.origin) return fetch(target, { redirect: 'manual', ...init })
     const headers = Object.fromEntries(new Headers(init.headers))
-    return sendRaw(new URL(target.pathname + target.search, url), {
-      ...init,
-      headers: { ...headers, Host: target.host },
-    })
+    const response = await (target.origin === url.origin
+      ? fetch(target, { redirect: 'manual', ...init })
+      : sendRaw(new URL(target.pathname + target.search, url), { ...init, headers: { ...headers, Host: target.host } }))
+    await checkDeclared(init.method ?? 'GET', target.pathname, response, () => readDocument(url))
+    return response
   }
   return {
     url,
