@@ -79,7 +79,7 @@ const create = async (args: readonly string[], print: true | undefined, context:
   return ExitCode.ok
 }
 
-/** Returns the keys of a host. Throws for a secret that this version does not know: it is not one that may be deleted. */
+/** Returns the keys of a host. Throws for a secret that this version does not know: it might be any of the Worker. */
 const readKeys = async ({ call }: HostClient): Promise<HostKeys> => {
   const state = await call('GET /keys')
   if (state.keys.every(({ role, secret }) => keyRoles.includes(role) && keySecrets.includes(secret))) return state
