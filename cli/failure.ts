@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { ApiError } from '../src/api/client/index.ts'
 import { VERSION } from '../src/version.ts'
 import { CommandError, ExitCode } from './exit-codes.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
@@ -6,26 +7,26 @@ import { createTerminal, type Terminal } from './terminal.ts'
 /** A failure of the host, not of one file: it is unreachable, or rejects the token. The message may quote the host. */
 export class HostError extends Error {}
 
-/** The host refuses what was requested. The message is the host's. */
-export class RejectedError extends CommandError {
-  constructor(message: string) {
-    super(ExitCode.rejected, message)
-  }
-}
-
-/** Returns what handles the rejection of a promise: `handle` gets the message of a RejectedError; others are thrown. */
+/** Returns what handles a promise: `handle` gets the error of a request that the host rejects; others are thrown. */
 export const onRejection =
-  <Result>(handle: (message: string) => Result) =>
+  <Result>(handle: (error: ApiError) => Result) =>
   (error: unknown): Result => {
-    if (error instanceof RejectedError) return handle(error.message)
+    if (error instanceof ApiError) return handle(error)
     throw error
   }
+
+/** Turns the error of a request that the host rejects into a value. */
+export const asRejection = onRejection(error => error)
 
 /** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
 export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
   if (error instanceof CommandError) {
     report(error.lines)
     return error.exitCode
+  }
+  if (error instanceof ApiError) {
+    report(error.message)
+    return ExitCode.rejected
   }
   if (error instanceof HostError) {
     report(`${error.message}.`)

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Pointer } from '../src/json/index.ts'
-import { createClient, type HostClient } from './client/index.ts'
+import { createClient, type HostClient, listAgents } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
@@ -72,8 +72,9 @@ export const choiceOption = (flags: string, description: string, choices: readon
   new Option(flags, description).choices(choices).argParser((value: string) => parseChoice(value, choices))
 
 /** Returns a value that is one of the choices. For any other, the error suggests a similar one. */
-export const parseChoice = (value: string, choices: readonly string[]): string => {
-  if (choices.includes(value)) return value
+export const parseChoice = <Choice extends string>(value: string, choices: readonly Choice[]): Choice => {
+  const choice = choices.find(each => each === value)
+  if (choice !== undefined) return choice
   throw new InvalidArgumentError(`${didYouMean(value, choices)} Allowed choices are ${choices.join(', ')}.`.trimStart())
 }
 
@@ -153,7 +154,7 @@ export const reportMissing = async (id: string, connection: HostConnection, { te
 
 /** Returns the ids of the agents that the token may read, or, without the scope `read`, of those that it may write. */
 export const listIds = async (client: HostClient): Promise<string[]> => {
-  const agents = client.listAgents().catch(() => client.listAgents({ writable: 'true' }))
+  const agents = listAgents(client).catch(() => listAgents(client, { writable: 'true' }))
   const listed = await agents.catch((error: unknown) => {
     if (error instanceof HostError) return []
     throw error
@@ -177,7 +178,7 @@ export const forEachId = async (
   let exitCode: number = ExitCode.ok
   try {
     for (const id of ids) {
-      const rejected = onRejection(message => reportRejection({ detail: message }, context, id))
+      const rejected = onRejection(error => reportRejection(error, context, id))
       exitCode = Math.max(exitCode, await work(id).catch(rejected))
     }
     return { exitCode }
@@ -212,7 +213,7 @@ export const changeEach = async (
 }
 
 /** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */
-export const reportRejection = ({ detail }: { detail: string }, { terminal }: Context, subject?: string): number => {
-  terminal.error(subject === undefined ? detail : `${subject}: ${detail}`)
+export const reportRejection = ({ message }: { message: string }, { terminal }: Context, subject?: string): number => {
+  terminal.error(subject === undefined ? message : `${subject}: ${message}`)
   return ExitCode.rejected
 }

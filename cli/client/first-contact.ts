@@ -1,53 +1,55 @@
 import * as v from 'valibot'
+import { ApiError, createClient } from '../../src/api/client/index.ts'
+import { Health } from '../../src/api/schemas/index.ts'
 import { VERSION } from '../../src/version.ts'
 import { HostError } from '../failure.ts'
 import { isLoopback } from '../hosts/index.ts'
-import { type Connection, type Reply, request, TransientError } from './http.ts'
+import { explainWith, type HostAccess, sendWith } from './http.ts'
 
-/** The health of a host, as it reports it. */
-export const HostHealth = v.object({
-  service: v.literal('calling-card'),
-  version: v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)),
-  registry: v.string(),
-  missing: v.array(v.string()),
-})
-export type HostHealth = v.InferOutput<typeof HostHealth>
+/** What every version of a host reports. */
+const HostHealth = v.object({ ...v.pick(Health, ['service', 'version', 'missing']).entries, registry: v.string() })
+type HostHealth = v.InferOutput<typeof HostHealth>
 
 /** Makes sure, without the token, that a URL is of a Calling Card host, and reports one of another version. */
-export const identifyHost = async (connection: Connection): Promise<HostHealth> => {
-  const { url, inform } = connection
-  // A refused connection to this machine means that no host runs. Any other host may still be starting.
-  const details = { anonymous: true, isResult: isHealth, failsIfRefused: isLoopback(url) }
-  const reply = await request(connection, 'GET', '/health', details).catch((error: unknown) =>
-    advise(error, new URL(url)),
-  )
-  const parsed = v.safeParse(HostHealth, reply.body)
-  if (!parsed.success) throw new HostError(`${url} ${describeOther(reply, new URL(url))}`)
-  const { version, registry } = parsed.output
+export const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
+  const { url, inform } = access
+  const client = createClient({
+    ...access,
+    send: sendWith(access.fetch),
+    isResult: (_, { body }) => v.is(HostHealth, body),
+    explain: explainWith(access),
+    // A refused connection to this machine means that no host runs. Any other host may still be starting.
+    canRetry: (_, { retry }) => retry !== 'refused' || !isLoopback(url),
+  })
+  const health = await client.call('GET /health', { anonymous: true }).catch((error: unknown) => {
+    throw describeContact(error, url)
+  })
+  const { version, registry } = health
   if (!isCompatible(version, VERSION))
     inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
   if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
-  return parsed.output
+  return health
 }
 
-/** Checks whether a response is of a host, which responds with 503 if only its registry is unreachable. */
-export const isHealth = ({ body }: Reply): boolean => v.is(HostHealth, body)
-
 /** Adds what to do if nothing listens at the URL, which may be no more than the default, or its scheme may be wrong. */
-const advise = (error: unknown, url: URL): never => {
-  if (!(error instanceof TransientError)) throw error
-  if (error.kind === 'not-http') throw new HostError(error.message + tryHttps(url))
-  if (error.kind !== 'refused') throw error
-  throw new HostError(
-    `nothing is listening at ${url.origin}, so ${error.message}: start a host there (npm start in its clone), ` +
-      'or name another with --url, --host or SYNC_CARD_URL',
-  )
+const describeContact = (error: unknown, url: string): unknown => {
+  const failure = error instanceof HostError ? error.cause : error
+  if (!(failure instanceof ApiError)) return error
+  const { status, retry, message } = failure
+  if (retry === 'not-http') return new HostError(message + tryHttps(new URL(url)))
+  if (retry === 'refused')
+    return new HostError(
+      `nothing is listening at ${new URL(url).origin}, so ${message}: start a host there (npm start in its clone), ` +
+        'or name another with --url, --host or SYNC_CARD_URL',
+    )
+  const isOther = retry === undefined && status !== 401 && (status < 300 || status >= 400)
+  return isOther ? new HostError(`${url} ${describeOther(failure, new URL(url))}`) : error
 }
 
 const tryHttps = ({ protocol, host }: URL): string =>
   protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
 
-const describeOther = ({ status, headers }: Reply, url: URL): string => {
+const describeOther = ({ status, headers }: ApiError, url: URL): string => {
   const path = url.pathname === '/' ? '' : url.pathname
   const advice = path !== '' ? `; try ${url.origin}, without a path` : status === 400 ? tryHttps(url) : ''
   const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'

@@ -1,3 +1,4 @@
+import { ApiError, type Connection, isProblem, type Reply } from '../../src/api/client/index.ts'
 import {
   describeFailure,
   type FetchedJson,
@@ -7,161 +8,88 @@ import {
   parseUrl,
   readBytes,
 } from '../../src/http/shared.ts'
-import { isDeeperThan, isJsonObject, type Json } from '../../src/json/index.ts'
+import { isDeeperThan, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
-import type { Clock } from '../context.ts'
 import { HostError } from '../failure.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 
-/**
- * A response of the host. `body` is absent if it is not JSON; JSON lines are an array. `tokenFrom` is where the token
- * was found. `isRepeated`: an earlier attempt, whose response was lost, may have reached the host.
- */
-export type Reply = {
-  status: number
-  headers: Headers
-  body?: Json
-  tokenFrom?: string | undefined
-  isRepeated?: boolean
-}
-
-/** A host, and how requests to it are sent and retried. */
-export type Connection = {
-  url: string
-  token: string
-  /** The source of the token, for people. */
-  tokenFrom?: string
-  retries: number
-  fetch: typeof globalThis.fetch
-  clock: Clock
-  /** Called with what the user should know: what failed before each retry, and that the host has another version. */
-  inform: (message: string) => void
-  /** Called before each request with the token. It throws a HostError if the host must not get the token. */
-  identify?: () => Promise<unknown>
-  /** The reason of the current failure, so that several requests at once report it only once. */
-  outage?: { reason?: string }
-  /** Once aborted, nothing is retried. Requests under way are completed. */
-  signal?: AbortSignal | undefined
-}
-
-/** The parts of a request that not every request has. An `anonymous` one is sent without the token. */
-type RequestDetails = {
-  headers?: Record<string, string>
-  body?: Json
-  /** A body of JSON lines. */
-  lines?: readonly Json[]
-  anonymous?: boolean
-  /** Checks whether a reply is a result although its status is one of a failure. */
-  isResult?: (reply: Reply) => boolean
-  /** The request must not be made twice: it is retried only after 429, when the host has done nothing. */
-  isUnrepeatable?: boolean
-  /** A refused connection is not retried. */
-  failsIfRefused?: boolean
-  timeoutMs?: number
-}
-
-/**
- * A failure that may pass. `limited`: the host has done nothing, because of a rate limit. `refused`: nothing listens at
- * the URL. `not-http`: the connection was closed without a response, or the response was not HTTP, as with https at a
- * URL with http. `retryAfterMs` is from the host's `Retry-After`.
- */
-export class TransientError extends HostError {
-  readonly kind: 'limited' | 'refused' | 'not-http' | undefined
-  readonly retryAfterMs: number
-
-  constructor(message: string, kind?: TransientError['kind'], retryAfterMs = 0) {
-    super(message)
-    this.kind = kind
-    this.retryAfterMs = retryAfterMs
+/** A host, its token, and how requests are sent and repeated. */
+export type HostAccess = Pick<Connection, 'token' | 'retries' | 'signal'> &
+  Required<Pick<Connection, 'url' | 'clock' | 'inform'>> & {
+    /** The source of the token, for people. */
+    tokenFrom?: string
+    fetch: typeof globalThis.fetch
   }
-}
 
-const FIRST_RETRY_DELAY_MS = 250
-const MAX_RETRY_DELAY_MS = 8000
-/** The highest `Retry-After` that is obeyed: the period of the host's rate limits. */
-const MAX_RETRY_AFTER_MS = 60_000
-const REQUEST_TIMEOUT_MS = 30_000
 const NDJSON = 'application/x-ndjson'
 /** The longest page of a list is shorter. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
-/** Sends one request, and retries with exponential back-off while the host is unreachable or busy. */
-export const request = async (
-  connection: Connection,
-  method: string,
-  path: string,
-  { headers = {}, body, lines, anonymous = false, isResult = () => false, ...details }: RequestDetails = {},
-): Promise<Reply> => {
-  const { isUnrepeatable = false, failsIfRefused = false, timeoutMs = REQUEST_TIMEOUT_MS } = details
-  const { url, token, tokenFrom, retries, clock, inform, outage = {}, identify, signal } = connection
-  if (!anonymous) await identify?.()
-  const isAuthorized = !anonymous && token !== ''
-  const type = lines ? NDJSON : 'application/json'
-  const text = lines ? lines.map(line => JSON.stringify(line)).join('\n') : body !== undefined && JSON.stringify(body)
-  let isRepeated = false
-  for (let attempt = 0; ; attempt++)
+/** Returns what sends one request. The token must not follow a redirect to another host. */
+export const sendWith =
+  (fetch: HostAccess['fetch']): Connection['send'] =>
+  async (url, init) => {
     try {
-      const reply: Reply = await send(connection, url + path, {
-        method,
-        headers: {
-          Accept: type,
-          ...(isAuthorized && { Authorization: `Bearer ${token}` }),
-          ...(text !== false && { 'Content-Type': type }),
-          ...headers,
-        },
-        ...(text !== false && { body: text }),
-        // The token must not follow a redirect to another host.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      if (isAuthorized) reply.tokenFrom = tokenFrom
-      if (isResult(reply)) return reply
-      if (reply.status === 401) throw new HostError(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
-      rejectFailure(reply, clock.now())
-      delete outage.reason
-      return { ...reply, isRepeated }
+      return await readReply(await fetch(url, { ...init, redirect: 'manual' }))
     } catch (error) {
-      if (!(error instanceof TransientError) || attempt >= retries || signal?.aborted) throw error
-      if (isUnrepeatable && error.kind !== 'limited') throw error
-      if (failsIfRefused && error.kind === 'refused') throw error
-      isRepeated ||= error.kind !== 'limited' && error.kind !== 'refused'
-      const waitMs = Math.min(error.retryAfterMs, MAX_RETRY_AFTER_MS)
-      const when = waitMs > 0 ? ` in ${Math.ceil(waitMs / 1000)} s` : ''
-      if (outage.reason !== error.message) inform(`${method} ${path}: ${error.message}; retrying${when}`)
-      outage.reason = error.message
-      await clock.sleep(waitMs + backOffMs(attempt), signal)
-      if (signal?.aborted) throw error
+      if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
+      if (!isNetworkError(error)) throw error
+      const detail = connectionFailure(error, url)
+      const { code, name } = causeOf(error)
+      if (String(code) in TLS_FAILURES) throw new HostError(detail)
+      const isNotHttp = code === 'UND_ERR_SOCKET' || name === 'HTTPParserError'
+      throw new ApiError({ body: { detail } }, code === 'ECONNREFUSED' ? 'refused' : isNotHttp ? 'not-http' : 'failed')
     }
+  }
+
+/** Reads a response. JSON lines are an array, without a line that is not JSON, such as one that was cut off. */
+const readReply = async (response: Response): Promise<Reply> => {
+  const { status, headers } = response
+  const text = await readText(response)
+  const isLines = headers.get('Content-Type') === NDJSON
+  return { status, headers, body: isLines ? text.split('\n').flatMap(line => parseJson(line) ?? []) : parseJson(text) }
 }
 
-/** Sends a request with the token whose body or response is a stream. It is never retried and has no timeout. */
-export const openStream = async (
-  { url, token, tokenFrom, fetch, identify }: Connection,
-  method: string,
-  path: string,
-  { headers = {}, body }: { headers?: Record<string, string>; body?: ReadableStream } = {},
-): Promise<Response> => {
-  await identify?.()
-  const response = await fetch(url + path, {
-    method,
-    headers: { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }), ...headers },
-    ...(body && { body, duplex: 'half' as const }),
-    redirect: 'manual',
-  }).catch((error: unknown) => {
+/** Sends a GET request with the token, once and without a timeout, and returns the response, whose body is a stream. */
+export const openStream = async (access: HostAccess, path: string): Promise<Response> => {
+  const { url, token, fetch } = access
+  const headers = { Accept: '*/*', ...(token !== '' && { Authorization: `Bearer ${token}` }) }
+  const response = await fetch(url + path, { headers, redirect: 'manual' }).catch((error: unknown) => {
     if (!isNetworkError(error)) throw error
     throw new HostError(connectionFailure(error, url))
   })
-  if (response.status === 401) throw new HostError(token === '' ? LOGIN_MESSAGE : rejectedTokenMessage(tokenFrom))
-  return response
+  if (response.ok) return response
+  throw explainWith(access)(Object.assign(new ApiError(await readReply(response)), { isAuthorized: token !== '' }))
 }
 
-/** Reads the response to such a request, unless it is the stream itself. */
-export const readReply = async (response: Response, { tokenFrom }: Connection): Promise<Reply> => {
-  const { status, headers } = response
-  const reply = { status, headers, ...parseBody(await readText(response)), tokenFrom }
-  rejectFailure(reply, 0)
-  return reply
-}
+/** The end of some messages, for clients that send requests themselves. */
+const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
+
+/** Returns what turns the failure of a call into a HostError, unless the host has rejected the request. */
+export const explainWith =
+  ({ url, tokenFrom }: Pick<HostAccess, 'url' | 'tokenFrom'>) =>
+  (error: ApiError): Error => {
+    const { status, headers, detail, retry, isAuthorized } = error
+    const fail = (message: string): HostError => new HostError(message, { cause: error })
+    if (status === 401) return fail(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
+    if (isProblem(error, 'admin-token-missing')) return fail(NO_ADMIN_TOKEN)
+    if (status === 0) return fail(error.message)
+    if (retry) return fail(`the host responded with ${status}`)
+    if (status < 300) return fail(`${url} responds, but it is not a Calling Card host`)
+    if (status < 400 && status !== 304)
+      return fail(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
+    const source = status === 403 && isAuthorized && tokenFrom !== undefined ? ` (${tokenFrom}).` : '$&'
+    if (detail !== undefined) error.message = detail.replace(ENDPOINT_HINT, '').replace(/\.?$/, source)
+    return error
+  }
+
+const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
+
+const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
+  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
+
+const NO_ADMIN_TOKEN =
+  'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
 
 /** Returns the message for a connection that failed. */
 const connectionFailure = (error: Error, url: string): string =>
@@ -193,48 +121,6 @@ const describeNetworkError = (error: Error, url: string): string => {
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
 
-/** Doubles with each attempt; the random part keeps clients apart that failed at the same time. */
-const backOffMs = (attempt: number): number =>
-  Math.min(FIRST_RETRY_DELAY_MS * 2 ** attempt * (1 + Math.random()), MAX_RETRY_DELAY_MS)
-
-const send = async ({ fetch }: Connection, url: string, init: RequestInit): Promise<Reply> => {
-  try {
-    const response = await fetch(url, init)
-    const { status, headers } = response
-    const text = await readText(response)
-    if (headers.get('Content-Type') !== NDJSON) return { status, headers, ...parseBody(text) }
-    // Without a line that is not JSON, such as the last one of a response that was cut off.
-    return { status, headers, body: text.split('\n').flatMap(line => Object.values(parseBody(line))) }
-  } catch (error) {
-    if (isBlockedPort(error)) throw new HostError(blockedPortMessage(url))
-    if (!isNetworkError(error)) throw error
-    const message = connectionFailure(error, url)
-    const { code, name } = causeOf(error)
-    if (String(code) in TLS_FAILURES) throw new HostError(message)
-    const isNotHttp = code === 'UND_ERR_SOCKET' || name === 'HTTPParserError'
-    throw new TransientError(message, code === 'ECONNREFUSED' ? 'refused' : isNotHttp ? 'not-http' : undefined)
-  }
-}
-
-const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
-
-const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
-
-const rejectFailure = (reply: Reply, now: number): void => {
-  const { status, headers } = reply
-  if (codeOf(reply) === 'admin-token-missing')
-    throw new HostError(
-      'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: ' +
-        'npx wrangler secret put ADMIN_TOKEN',
-    )
-  const kind = status === 429 ? 'limited' : undefined
-  if (isTransient(reply))
-    throw new TransientError(`the host responded with ${status}`, kind, parseRetryAfterMs(headers, now))
-  if (status >= 300 && status < 400 && status !== 304)
-    throw new HostError(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
-}
-
 /** Reads the body of a response, but not without end: the other side may not be a host. */
 const readText = async (response: Response): Promise<string> => {
   const read = await readBytes(response, MAX_REPLY_BYTES)
@@ -258,49 +144,13 @@ export const blockedPortMessage = (url: string): string =>
 /** A manifest in a list of changes nests deeper than a manifest. */
 const MAX_RESPONSE_DEPTH = 2 * MAX_JSON_DEPTH
 
-const parseBody = (text: string): { body?: Json } => {
-  if (isDeeperThan(text, MAX_RESPONSE_DEPTH)) return {}
+const parseJson = (text: string): Json | undefined => {
+  if (isDeeperThan(text, MAX_RESPONSE_DEPTH)) return undefined
   try {
-    return { body: JSON.parse(text) }
+    return JSON.parse(text)
   } catch (error) {
-    if (error instanceof SyntaxError) return {}
+    if (error instanceof SyntaxError) return undefined
     throw error
-  }
-}
-
-/** Checks whether the same request may succeed later. It is of no use if an upstream of the host has failed. */
-export const isTransient = (reply: Pick<Reply, 'status' | 'body'>): boolean =>
-  [429, 500, 502, 503, 504].includes(reply.status) && !codeOf(reply).startsWith('upstream-')
-
-const codeOf = ({ body }: Pick<Reply, 'body'>): string =>
-  isJsonObject(body) && typeof body.code === 'string' ? body.code : ''
-
-/** Parses a number of seconds or a date (RFC 9110 §10.2.3). */
-const parseRetryAfterMs = (headers: Headers, now: number): number => {
-  const value = headers.get('Retry-After')
-  if (value === null) return 0
-  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
-  return Number.isFinite(wait) ? Math.max(0, wait) : 0
-}
-
-/** No list has as many pages. */
-const MAX_PAGES = 100_000
-
-/**
- * Yields the pages of a list. `read` returns the one that begins at a cursor; the last one has no cursor. Throws a
- * HostError for a list without end: a proxy may ignore the cursor or serve stored pages, so that a page repeats.
- */
-export async function* paginate<Page extends object>(
-  read: (cursor: string | undefined) => Promise<Page>,
-): AsyncGenerator<Page> {
-  const cursors = new Set<string>()
-  for (let cursor: string | undefined; ; ) {
-    const page = await read(cursor)
-    yield page
-    if (!('cursor' in page) || typeof page.cursor !== 'string') return
-    cursor = page.cursor
-    if (cursors.has(cursor)) throw new HostError('the host returns the same page of a list again')
-    if (cursors.add(cursor).size === MAX_PAGES) throw new HostError('the host returns a list without end')
   }
 }
 

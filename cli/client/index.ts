@@ -1,17 +1,20 @@
-import { type CryptoKey, flattenedVerify, importJWK, type JWSHeaderParameters } from 'jose'
+import { type CryptoKey, flattenedVerify, importJWK, type JWK, type JWSHeaderParameters } from 'jose'
 import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/index.ts'
 import { canonicalJson } from '../../src/json/index.ts'
-import type { PublicKey } from './api-shapes.ts'
+import type { HostClient } from './host-client.ts'
 
+export { ApiError, isProblem, type ResponseOf } from '../../src/api/client/index.ts'
 export { HostError } from '../failure.ts'
-export type * from './api-shapes.ts'
-export type { HostHealth } from './first-contact.ts'
 export * from './host-client.ts'
-export { blockedPortMessage, type Connection, fetchDocument, isBlockedPort, isFetchable } from './http.ts'
+export { blockedPortMessage, fetchDocument, isBlockedPort, isFetchable } from './http.ts'
+
+/** Returns the public keys with which the host's signatures are verified; undefined if it has none. */
+export const readKeys = async ({ call }: HostClient): Promise<readonly JWK[] | undefined> =>
+  (await call('GET /.well-known/jwks.json', { anonymous: true, ignore: 'no-signing-key' }))?.keys
 
 /** Imports the key of a host that a signature names. Throws for an unknown key or another type than `typ`. */
 export const importHostKey = async (
-  keys: readonly PublicKey[] | undefined,
+  keys: readonly JWK[] | undefined,
   header: JWSHeaderParameters | undefined,
   typ: string,
 ): Promise<CryptoKey | Uint8Array> => {
@@ -28,7 +31,7 @@ export type ReceiptVerification =
 /** Verifies the signature of a receipt with the keys that its host publishes. */
 export const verifyReceipt = async (
   { receipt, signature, unsigned }: ServedReceipt,
-  keys: readonly PublicKey[] | undefined,
+  keys: readonly JWK[] | undefined,
 ): Promise<ReceiptVerification> => {
   if (signature === undefined) return { signature: 'none', reason: unsigned ?? 'The receipt has no signature.' }
   const [head = '', detached, value = ''] = signature.split('.')

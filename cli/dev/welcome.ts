@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import pMap from 'p-map'
 import type { JsonObject } from '../../src/json/index.ts'
-import { createClient, type HostClient } from '../client/index.ts'
+import { createClient, type HostClient, listAgents as listRegistered, readLiveCard } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { curlCall } from '../curl.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -126,11 +126,11 @@ const needsAttention = (result: AgentResult): boolean =>
 /** Lists all agents of a host. `root` is the agent of its root card, else the first public one. */
 const listAgents = async (client: HostClient, url: string) => {
   const served = await pMap(
-    await client.listAgents(),
-    async ({ id, name = id }) => ({ id, name, ...(await client.getLiveCard(id)) }),
+    await listRegistered(client),
+    async ({ id, name = id }) => ({ id, name, ...(await readLiveCard(client, id)) }),
     { concurrency: 6 },
   )
-  const { etag: rootEtag } = await client.getLiveCard()
+  const { etag: rootEtag } = await readLiveCard(client)
   const withCard = served.filter(({ etag }) => etag !== undefined)
   const root = (withCard.find(({ etag }) => etag === rootEtag) ?? withCard[0])?.id
   return {

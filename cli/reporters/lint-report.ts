@@ -5,7 +5,7 @@ import { hiddenByDefault } from '../../src/card/manifest/index.ts'
 import type { Issue, Report, Severity } from '../../src/card/model/index.ts'
 import { observedRules } from '../../src/conformance/shared.ts'
 import { VERSION } from '../../src/version.ts'
-import type { Observed, Proposal } from '../client/index.ts'
+import type { ResponseOf } from '../client/index.ts'
 import {
   type Diagnostic,
   type Draft,
@@ -18,11 +18,13 @@ import {
 import { colors, formatCount } from '../terminal.ts'
 import { distinct, INFOS_HINT, issueText, problemText } from './sync-report.ts'
 
+type Observed = ResponseOf<'GET /agents/:id/observed'>
+
 /** The findings of `lint` in one file. `issues` includes the proposals of `observed`. */
 export type LintResult = InvalidFile & { report?: Report; issues: LocatedIssue[]; observed?: ObservedResult }
 
 /** A proposal, and where in the owner's files the card differs from it. */
-type LocatedProposal = Proposal & { severity: Severity; at: Diagnostic }
+type LocatedProposal = NonNullable<Observed['proposals']>[number] & { severity: Severity; at: Diagnostic }
 
 /** The calls of an agent, as a host knows them. `no card`: it has no valid card to compare them with. */
 export type ObservedResult =
@@ -32,7 +34,7 @@ export type ObservedResult =
   | ({ state: 'no card' } & ObservedCalls)
   | ({ state: 'observed'; proposals: LocatedProposal[] } & ObservedCalls)
 
-type ObservedCalls = Omit<Observed, 'proposals'>
+type ObservedCalls = Pick<Observed, 'calls' | 'since' | 'lastSeen'>
 
 /** The lint results of all files, ordered by name, and the files that were not read. */
 type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }

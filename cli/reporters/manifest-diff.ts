@@ -8,8 +8,10 @@ import {
   mapMembers,
   type Pointer,
 } from '../../src/json/index.ts'
-import type { CardChange } from '../client/index.ts'
+import type { ResponseOf } from '../client/index.ts'
 import { colors } from '../terminal.ts'
+
+type CardChange = ResponseOf<'GET /agents/:id/revisions/:seq/diff'>['manifest'][number]
 
 /** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }

@@ -26,7 +26,7 @@ export const issueText = (issue: Issue, at: Diagnostic): string =>
 
 const findingText = (finding: Diagnostic & { severity: Severity }): string => {
   const { file, line, column, severity, pointer, message, rule } = finding
-  const text = `${file}:${line}:${column} ${SEVERITY_COLORS[severity](severity)} ${pointer} ${message}`
+  const text = `${file}:${line}:${column} ${(SEVERITY_COLORS[severity] ?? colors.dim)(severity)} ${pointer} ${message}`
   return rule === undefined ? text : `${text} ${colors.dim(`[${rule}]`)}`
 }
 

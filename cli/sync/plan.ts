@@ -1,10 +1,13 @@
 import { type Compiled, compile } from '../../src/card/compile/index.ts'
 import { classifyChanges, findVersionFinding, type Offer } from '../../src/card/diff/index.ts'
 import { type JsonObject, jsonEquals, omit } from '../../src/json/index.ts'
-import type { RegisteredAgent, SourceState } from '../client/index.ts'
+import type { RegisteredAgent, ResponseOf } from '../client/index.ts'
 import { type Draft, normalizeManifest } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import type { AgentResult } from './result.ts'
+
+/** The state of an upstream card. */
+export type SourceState = NonNullable<ResponseOf<'PUT /agents/:id'>['source']>
 
 /** A file, and what is to be done about it. `before` and `etag` are of the manifest that the host has now. */
 export type Step = {

@@ -1,10 +1,12 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/index.ts'
+import { deleteAgent, listAgents } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { InterruptedError, UsageError } from '../exit-codes.ts'
+import { asRejection } from '../failure.ts'
 import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
-import { REJECTED_ACTIONS } from './push.ts'
+import { actionOf } from './push.ts'
 import type { AgentResult } from './result.ts'
 import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
 import { forEach, type Run } from './sync-run.ts'
@@ -39,7 +41,7 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const set = setOf(pruned, context)
   if (drafts.length === 0)
     note(`${pruned.folders.join(', ')} has no cards, so no file describes any agent of the set ${set}.`)
-  const listed = await breaker.call(() => client.listAgents({ set }))
+  const listed = await breaker.call(() => listAgents(client, { set }))
   if (listed === undefined) return undefined
   // What is not an id would be another path of the host.
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
@@ -74,9 +76,8 @@ export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<Ag
   }
   const deleted = await forEach(run, 'Deleting', found, async ({ id, etag }): Promise<AgentResult> => {
     const deletion = async (): Promise<AgentResult> => {
-      const rejection = await client.deleteAgent(id, etag)
-      if (rejection === undefined) return { id, action: 'deleted' }
-      return { id, action: REJECTED_ACTIONS[rejection.rejected], detail: rejection.detail }
+      const rejection = await deleteAgent(client, id, etag).catch(asRejection)
+      return rejection ? { id, action: actionOf(rejection), detail: rejection.message } : { id, action: 'deleted' }
     }
     return (await breaker.call(deletion)) ?? { id, action: 'not deleted' }
   })

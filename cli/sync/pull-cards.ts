@@ -1,8 +1,9 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
-import type { HostClient } from '../client/index.ts'
+import { ApiError, type HostClient, listAgents, readAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
+import { asRejection } from '../failure.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import {
   applyDefaults,
@@ -136,7 +137,7 @@ const chooseSet = ({ ids, set, all }: PullOptions, host: HostSettings, { default
 
 const listIds = async (client: HostClient, { ids, only }: PullOptions, set: string | undefined): Promise<string[]> => {
   if (ids.length > 0) return [...new Set(ids)]
-  const listed = await client.listAgents({ set })
+  const listed = await listAgents(client, { set })
   const registered = listed.filter(agent => set === undefined || agent.set === set).map(({ id }) => id)
   if (registered.length > 0) rejectUnmatchedGlobs(only, registered)
   return registered.filter(createFilter(only))
@@ -148,10 +149,10 @@ type Fetched = { id: string; manifest: JsonObject }
 /** Ids become file names, so ids of the host that are invalid are neither requested nor written. */
 const fetchAgent = async (client: HostClient, id: string): Promise<Fetched | PulledAgent> => {
   if (!agentIdPattern.test(id)) return { id, action: 'not written', detail: 'this is not the id of an agent' }
-  const registered = await client.getAgent(id)
+  const registered = await readAgent(client, id).catch(asRejection)
   if (registered === undefined) return { id, action: 'not registered' }
-  if ('rejected' in registered)
-    return { id, action: registered.rejected === 'forbidden' ? 'forbidden' : 'not written', detail: registered.detail }
+  if (registered instanceof ApiError)
+    return { id, action: registered.status === 403 ? 'forbidden' : 'not written', detail: registered.message }
   return { id, manifest: toComparable(registered.manifest) }
 }
 

@@ -1,7 +1,11 @@
-import type { HostClient, PutResult, Rejection, SourceState } from '../client/index.ts'
+import { ApiError, type HostClient, type ResponseOf, readAgent } from '../client/index.ts'
+import { asRejection } from '../failure.ts'
 import { type Draft, type LocatedIssue, locateInCard, locateIssues } from '../manifests/index.ts'
-import { describeOtherOwner, planStep, type Step, toComparable } from './plan.ts'
+import { describeOtherOwner, planStep, type SourceState, type Step, toComparable } from './plan.ts'
 import { type Action, type AgentResult, callRules } from './result.ts'
+
+/** The result of a registration. */
+export type PutResult = ResponseOf<'PUT /agents/:id'>
 
 /** The most attempts to replace an agent that is changed concurrently. */
 const MAX_ATTEMPTS = 3
@@ -15,16 +19,19 @@ export const push = async (
   client: HostClient,
   step: Step,
   force: boolean,
-  first?: PutResult | Rejection,
+  first?: PutResult | ApiError,
 ): Promise<AgentResult> => {
   const { draft } = step
-  let result = first ?? (await client.putAgent(draft.id, draft.manifest, step.etag))
+  const params = { id: draft.id }
+  const put = (etag: string | undefined) =>
+    client.call('PUT /agents/:id', { params, body: draft.manifest, etag: etag ?? null }).catch(asRejection)
+  let result = first ?? (await put(step.etag))
   for (let attempt = 1; ; attempt++) {
     const outcome = describeOutcome(step, result)
     if (outcome) return outcome
-    if (attempt === MAX_ATTEMPTS && 'rejected' in result) return describeRejection(step, result)
-    const current = await client.getAgent(draft.id)
-    if (current && 'rejected' in current) return describeRejection(step, current)
+    if (attempt === MAX_ATTEMPTS && result instanceof ApiError) return describeRejection(step, result)
+    const current = await readAgent(client, draft.id).catch(asRejection)
+    if (current instanceof ApiError) return describeRejection(step, current)
     const otherOwner = force ? undefined : describeOtherOwner(draft, current)
     if (otherOwner !== undefined) return { ...describeStep(step), action: 'owned by another set', detail: otherOwner }
     if (!force && planStep(draft, current).todo !== 'nothing')
@@ -34,13 +41,13 @@ export const push = async (
         detail: `somebody else ${current ? 'changed' : 'deleted'} it after it was read`,
         change: { before: step.before ?? {}, after: current ? toComparable(current.manifest) : {} },
       }
-    result = await client.putAgent(draft.id, draft.manifest, current?.etag)
+    result = await put(current?.etag)
   }
 }
 
 /** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
-export const describeOutcome = (step: Step, result: PutResult | Rejection): AgentResult | undefined => {
-  if ('rejected' in result) return result.rejected === 'conflict' ? undefined : describeRejection(step, result)
+export const describeOutcome = (step: Step, result: PutResult | ApiError): AgentResult | undefined => {
+  if (result instanceof ApiError) return result.status === 412 ? undefined : describeRejection(step, result)
   const { todo, draft } = step
   // After an upgrade, a host may make a different card from an unchanged manifest.
   const action = todo === 'create' ? 'created' : todo === 'update' || result.changed ? 'updated' : 'unchanged'
@@ -60,22 +67,19 @@ export const describeStep = ({ draft, todo, before, source }: Step): Omit<AgentR
 })
 
 /** Returns the result of a rejected step, with the errors of the host at their places in the file. */
-export const describeRejection = (step: Step, { rejected, detail, errors }: Rejection): AgentResult => ({
+export const describeRejection = (step: Step, error: ApiError): AgentResult => ({
   ...describeStep(step),
-  action: REJECTED_ACTIONS[rejected],
-  detail,
-  ...(errors.length > 0 && { problems: errors.map(step.draft.sourceMap.locateError) }),
+  action: actionOf(error),
+  detail: error.message,
+  ...(error.errors.length > 0 && { problems: error.errors.map(step.draft.sourceMap.locateError) }),
 })
 
-/** Reports each rejection of the host as this action. */
-export const REJECTED_ACTIONS = {
-  conflict: 'changed meanwhile',
-  forbidden: 'forbidden',
-  invalid: 'refused',
-} as const satisfies Record<Rejection['rejected'], Action>
+/** Returns the action as which a rejection of the host is reported. */
+export const actionOf = ({ status }: ApiError): Action =>
+  status === 403 ? 'forbidden' : status === 412 ? 'changed meanwhile' : 'refused'
 
 const describePut = (result: PutResult): Partial<AgentResult> => {
-  const { seq, etags, urls, root, published, source, class: changeClass, changes, report } = result
+  const { seq, etags, urls, root, published, source, class: changeClass, changes = [], report } = result
   const callers = (report?.filled ?? []).find(({ pointer }) => pointer === '/callers')
   const notes = [
     ...(callers ? [`callers ${callers.message}`] : []),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/json/index.ts'
-import type { PutResult } from '../client/index.ts'
+import type { ResponseOf } from '../client/index.ts'
 import { ExitCode } from '../exit-codes.ts'
 import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'
 
@@ -68,7 +68,7 @@ export type AgentResult = {
   /** The class of the change for clients: `breaking`, `additive` or `cosmetic`; absent for a new agent. */
   class?: string
   /** Each of these changes, the most severe first. */
-  changes?: PutResult['changes']
+  changes?: NonNullable<ResponseOf<'PUT /agents/:id'>['changes']>
   /** Remarks such as what was left out of its upstream card. */
   notes?: string[]
   /** The edge serves it. Absent unless the command waited for that. */

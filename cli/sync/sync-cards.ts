@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/index.ts'
 import { isPrivateHost } from '../../src/http/shared.ts'
 import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
-import { createClient, type HostClient, type PutResult, type Rejection } from '../client/index.ts'
+import { ApiError, createClient, type HostClient, HostError, readAgent, readLiveCard } from '../client/index.ts'
 import { type Context, poll } from '../context.ts'
+import { asRejection, onRejection } from '../failure.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
-import { describeOutcome, describeRejection, describeStep, push } from './push.ts'
+import { describeOutcome, describeRejection, describeStep, type PutResult, push } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
 import { selectFiles } from './selection.ts'
 import { Breaker, forEach, type Run, type SyncOptions } from './sync-run.ts'
@@ -70,7 +71,7 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
     const unplanned: Step = { draft, todo: 'nothing' }
     if (found === undefined) return notPushed(run, unplanned)
     const { registered } = found
-    if (registered && 'rejected' in registered) return describeRejection(unplanned, registered)
+    if (registered instanceof ApiError) return describeRejection(unplanned, registered)
     const otherOwner = run.options.force ? undefined : describeOtherOwner(draft, registered)
     if (otherOwner !== undefined)
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
@@ -83,8 +84,9 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
       }
     if (step.todo !== 'nothing' || !hasRemoteCard(draft.manifest)) return step
     // An unchanged agent may still have an upstream card that could not be fetched.
-    const source = await run.breaker.call(() => run.client.getSource(draft.id))
-    return { ...step, ...(source && { source }) }
+    const reading = () => run.client.call('GET /agents/:id/source', { params: { id: draft.id } })
+    const state = await run.breaker.call(() => reading().catch(onRejection(() => undefined)))
+    return { ...step, ...(state && { source: state.source }) }
   })
 }
 
@@ -98,7 +100,7 @@ const breaksClients = ({ compiled }: Draft, url: string): boolean =>
 const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag: string | null | undefined) => {
   if (etag === null) return undefined
   const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
-  return etag === `"${digest}"` ? { manifest, etag } : client.getAgent(id)
+  return etag === `"${digest}"` ? { manifest, etag } : readAgent(client, id).catch(asRejection)
 }
 
 /** Pushes what differs. */
@@ -129,7 +131,7 @@ const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<A
   // The edge serves no internal card without a token, so there is nothing to wait for.
   if (wait === undefined || etag === undefined || id === undefined || step.draft.manifest.visibility === 'internal')
     return result
-  const check = async () => (await client.getLiveCard(id)).etag === etag
+  const check = async () => (await readLiveCard(client, id)).etag === etag
   const pauses = { clock: context.clock, timeoutMs: wait * 1000, pauseMs: 100, maxPauseMs: 3000, signal }
   const isLive = await breaker.call(() => poll(check, pauses))
   if (isLive === false && signal?.aborted) breaker.isInterrupted = true
@@ -162,7 +164,7 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
     drafts.slice(1),
     () => 0,
     async group => {
-      const etags = await breaker.call(() => client.getEtags(group.map(({ id }) => id)))
+      const etags = await breaker.call(() => readEtags(client, group))
       return group.map(({ id }) => etags?.get(id))
     },
   )
@@ -172,14 +174,54 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
  * always has to: on an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may
  * take longer than one request.
  */
-const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | Rejection> => {
+const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | ApiError> => {
   const sizeOf = ({ draft }: Step): number => Buffer.byteLength(JSON.stringify(draft.manifest))
   const isShared = (step: Step): boolean =>
     !hasRemoteCard(step.draft.manifest) && sizeOf(step) + MAX_LINE_OVERHEAD <= MAX_BODY_BYTES
   return share(steps.slice(1).filter(isShared), sizeOf, async group => {
-    const requests = group.map(({ draft, etag }) => ({ id: draft.id, manifest: draft.manifest, etag }))
-    return (await breaker.call(() => client.putAgents(requests))) ?? []
+    return (await breaker.call(() => putAgents(client, group))) ?? []
   })
+}
+
+/**
+ * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered;
+ * undefined if the host does not list them, because the token cannot write them all.
+ */
+const readEtags = async ({ call }: HostClient, drafts: readonly Draft[]) => {
+  const ids = drafts.map(({ id }) => id)
+  const listed = await call('GET /agents', { query: { id: ids } }).catch(onRejection(() => undefined))
+  if (listed === undefined || listed.agents.some(({ etag }) => etag === undefined)) return undefined
+  const etags = new Map(listed.agents.map(({ id, etag }) => [id, etag]))
+  return new Map(ids.map(id => [id, etags.get(id) ?? null]))
+}
+
+/**
+ * Registers the manifests of steps with one request. Returns a result for each; undefined for those that must be sent
+ * by themselves, because the host had a failure that may pass.
+ */
+const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(PutResult | ApiError | undefined)[]> => {
+  const lines = steps.map(({ draft: { id, manifest }, etag }) => ({
+    ...{ id, manifest },
+    ...(etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag }),
+  }))
+  try {
+    const replies = await client.call('POST /agents:batch', { lines, once: true })
+    const results = new Map(replies.map(result => [result.line, result]))
+    return steps.map((_, index) => {
+      const { status = 0, agent, error: body } = results.get(index + 1) ?? {}
+      if (agent) return agent
+      const error = new ApiError({ status, body })
+      if (body === undefined || error.retry !== undefined) return undefined
+      const explained = client.explain(Object.assign(error, { isAuthorized: true }))
+      if (explained instanceof ApiError) return explained
+      throw explained
+    })
+  } catch (error) {
+    const { retry } = error instanceof HostError && error.cause instanceof ApiError ? error.cause : {}
+    // One by one they are no fewer writes.
+    if (retry === undefined || retry === 'limited') throw error
+    return steps.map(() => undefined)
+  }
 }
 
 const split = <Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[][] => {

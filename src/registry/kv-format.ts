@@ -1,4 +1,7 @@
 import type { RepresentationName } from '../card/model/index.ts'
+import type { SourceHealth } from './source-record.ts'
+
+export type { SourceHealth } from './source-record.ts'
 
 /** One document as it is sent. `etag` is quoted. */
 export type Representation = { etag: string; bytes: Uint8Array<ArrayBuffer> }
@@ -101,19 +104,6 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
 export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => {
   const buffer = await env.CARDS.get(key, { type: 'arrayBuffer', cacheTtl: KV_CACHE_SECONDS })
   return buffer ? decodeEnvelope(buffer) : { seq: 0, modified: '', representations: {} }
-}
-
-/**
- * The health of a remote card's upstream, as the edge knows it. `checked` is when the card was last confirmed, in ms
- * since 1970; 0 for never. Successful checks are not republished, so it may be old while `failing` is unset. `failing`
- * is the status that clients get once the card has expired.
- */
-export type SourceHealth = {
-  checked: number
-  /** In seconds. */
-  ttl: number
-  staleIfError: number
-  failing?: 502 | 503 | 504
 }
 
 /** Checks whether the upstream fails and the card is older than its `ttl`. */

@@ -27,3 +27,18 @@ export const SearchFields = v.object({
   text,
 })
 export type SearchFields = v.InferOutput<typeof SearchFields>
+
+/** One agent in a list. Its set is only for callers who may read or write the agent. */
+export type ListedAgent = Summary & {
+  id: string
+  origin: string
+  visibility: string
+  set?: string
+  manifestEtag?: string
+}
+
+/** One agent that was found. The higher the score, the better it matches; a search without words has none. */
+export type SearchHit = ListedAgent & { score?: number } & Pick<
+    SearchFields,
+    'skillIds' | 'tags' | 'provider' | 'capabilities' | 'protocolVersions' | 'signed'
+  >

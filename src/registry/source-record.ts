@@ -3,7 +3,6 @@ import type { Drift } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
 import type { CardError, Note } from '../card/model/index.ts'
 import type { PayloadRule, PublicKey } from '../card/signatures/index.ts'
-import type { SourceHealth } from './kv-format.ts'
 
 const text = v.string()
 
@@ -80,5 +79,29 @@ export type RefreshWithoutCard =
   | { failure: SourceFailure }
   | { pending: PendingCard }
 
+/**
+ * The health of a remote card's upstream, as the edge knows it. `checked` is when the card was last confirmed, in ms
+ * since 1970; 0 for never. Successful checks are not republished, so it may be old while `failing` is unset. `failing`
+ * is the status that clients get once the card has expired.
+ */
+export type SourceHealth = {
+  checked: number
+  /** In seconds. */
+  ttl: number
+  staleIfError: number
+  failing?: 502 | 503 | 504
+}
+
 /** The health that was last published to the edge, and its `seq`: that of the newest revision, or a later one. */
 export type PublishedHealth = { seq: number; health: SourceHealth }
+
+/** The state of a remote card as its owner sees it. `seq` is the newest revision. Times are in ms since 1970. */
+export type SourceState = Pick<Source, 'kind' | 'url' | 'ttl' | 'staleIfError' | 'pin'> &
+  Pick<SourceRecord, 'checked' | 'verification'> & {
+    seq: number
+    publishedHealth: PublishedHealth
+    due: number
+    verify?: NonNullable<Source['verification']>['policy']
+    failing?: SourceFailure & { since: number }
+    pending?: Omit<PendingCard, 'card'>
+  }

@@ -11,8 +11,9 @@ import {
   type RefreshWithoutCard,
   type Registration,
   type SourceFailure,
+  type SourceState,
 } from '../registry/index.ts'
-import { getRegistry, type RefreshBase, type Registered, type SourceState } from '../registry/store/index.ts'
+import { getRegistry, type RefreshBase, type Registered } from '../registry/store/index.ts'
 import { nextRefreshAt } from '../registry/tables/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { type FetchResult, fetchSource } from './fetch.ts'

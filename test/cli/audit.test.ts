@@ -6,7 +6,7 @@ import { json, problem } from './fake-host.ts'
 import { containing, useFakeHost } from './workspace.ts'
 
 const key = makeSigningKey()
-const publicKey = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k' }
+const publicKey = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k', alg: 'ES256', use: 'sig' }
 const { host, run: runIn } = useFakeHost()
 /** The entries of the host, the oldest first. */
 let entries: AuditEntry[]

@@ -27,7 +27,7 @@ const receiptOf = (...tests: ReceiptTest[]): Receipt => {
 }
 
 const key = makeSigningKey()
-const publicKey = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k-1' }
+const publicKey = { kty: 'EC', crv: 'P-256', x: key.x, y: key.y, kid: 'k-1', alg: 'ES256', use: 'sig' }
 
 const sign = async (receipt: Receipt, header: { typ?: string; kid?: string } = {}): Promise<string> => {
   const jws = await new CompactSign(new TextEncoder().encode(canonicalJson(receipt as unknown as Json)))

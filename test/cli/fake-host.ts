@@ -42,7 +42,10 @@ export class FakeHost {
   /** What it reports about the token. */
   ownToken: Record<string, unknown> = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'], expires: null }
   /** What it reports about itself. */
-  health = { service: 'calling-card', version: VERSION, registry: 'reachable', missing: [] as string[] }
+  health = {
+    ...{ service: 'calling-card', version: VERSION, status: 'ok', registry: 'reachable', unpublished: 0 },
+    ...{ oldestStaleCard: null, webhook: null, missing: [] as string[], misconfigured: [] },
+  }
   /** What only the holder of an admin token learns from it besides. */
   missingOfManifests: string[] = []
   /** Responds to first contacts instead of the host; returns whether it did. */
@@ -164,9 +167,8 @@ export class FakeHost {
     const shown = visible.slice(0, this.pageSize)
     const agents = shown.map(id => {
       const [agent, ownSet] = [this.agents.get(id), setOf(this.agents.get(id))]
-      const card = `${this.url}/agents/${id}/.well-known/agent-card.json`
       return {
-        ...{ id, name: id, description: id, version: '1', card, url: '' },
+        ...listed(id, this.url),
         ...(isAuthorized && { visibility: isInternal(agent) ? 'internal' : 'public' }),
         ...(isAuthorized && ownSet !== undefined && { set: ownSet }),
         ...(isListOfSet && matchesGlob(this.scope, id) && { etag: tagOf(agent?.manifest) }),
@@ -205,7 +207,15 @@ export class FakeHost {
       root: this.agents.size === 1,
       etags: { manifest: etag, 'agent-card.json': etag },
       urls: { card: `${this.url}/agents/${id}/.well-known/agent-card.json`, agent: `${this.url}/agents/${id}` },
-      report: { dialect: 'gopherhole', filled: [], converted: [], dropped: {}, lossy: [], issues: this.issues },
+      report: {
+        dialect: 'gopherhole',
+        filled: [],
+        converted: [],
+        dropped: {},
+        lossy: [],
+        signatures: [],
+        issues: this.issues,
+      },
     }
   }
 }
@@ -215,11 +225,20 @@ const setOf = (agent: Agent | undefined): string | undefined => (agent?.manifest
 const isInternal = (agent: Agent | undefined): boolean =>
   (agent?.manifest as { visibility?: string } | undefined)?.visibility === 'internal'
 
-const failure = (status: number, code: string, detail: string) => ({ status, error: { status, code, detail } })
+const failure = (status: number, code: string, detail: string) => ({
+  status,
+  error: { type: 'about:blank', title: code, status, code, detail },
+})
 
 const isPreconditionMet = ({ headers }: Pick<Seen, 'headers'>, agent: Agent | undefined): boolean => {
   if (headers['if-none-match'] === '*') return agent === undefined
   return headers['if-match'] === undefined || (agent !== undefined && headers['if-match'] === tagOf(agent.manifest))
+}
+
+/** Returns an agent as lists have it. */
+export const listed = (id: string, url = 'https://cards.example.com') => {
+  const card = `${url}/agents/${id}/.well-known/agent-card.json`
+  return { id, name: id, description: id, version: '1', card, url: '' }
 }
 
 /** Responds with JSON, behind a proxy that compresses it and so makes its entity tag weak. */

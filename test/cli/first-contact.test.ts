@@ -35,7 +35,7 @@ describe('first contact with a host', () => {
     const rows: [sent: Sent, message: string][] = [
       [[200, html, '<html>'], 'is not a Calling Card host: it responded to GET /health with 200 and an HTML page.'],
       [[200, json, '{"status":"ok"}'], 'it responded to GET /health with 200 and application/json.'],
-      [[200, json, '{"service":"calling-card","version":"\\u001b[31m","registry":"reachable"}'], noHost],
+      [[200, json, '{"service":"calling-card","version":"\\u001b[31m","registry":"reachable","missing":[]}'], noHost],
       [[200, { 'Content-Type': 'text/plain' }, 'ok'], '200 and text/plain.'],
       [[204, {}], '204 and no content type.'],
       [[400, html], `with 400 and an HTML page; if it speaks https, use https://${new URL(host.url).host}.`],

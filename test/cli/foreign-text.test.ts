@@ -59,7 +59,12 @@ const files = { 'cards/a.json': card('a') }
 type Row = [args: string, bodies: Bodies, files?: Record<string, unknown>]
 
 const listed = {
-  agents: [{ id: hostile, name: hostile, version: hostile, card: hostile, visibility: hostile, set: hostile }],
+  agents: [
+    {
+      ...{ id: hostile, name: hostile, description: hostile, version: hostile, card: 'https://a.example', url: '' },
+      ...{ visibility: hostile, set: hostile },
+    },
+  ],
 }
 const rows: Row[] = [
   ['list', { 'GET /agents': listed }],
@@ -68,9 +73,15 @@ const rows: Row[] = [
     {
       'PUT /agents/a': {
         ...{ id: hostile, seq: 1, changed: true, published: true, root: false, class: hostile, changes: [change] },
-        ...{ urls: { card: hostile }, etags: { 'agent-card.json': hostile } },
-        source: { state: hostile, notes: [note], failure: { message: hostile } },
-        report: { filled: [{ ...note, pointer: '/callers' }], issues: [{ ...note, rule: hostile, severity: 'error' }] },
+        ...{ urls: { card: 'https://a.example', agent: 'https://a.example' }, etags: { 'agent-card.json': hostile } },
+        source: {
+          ...{ kind: 'card', url: 'https://a.example', state: hostile, notes: [note] },
+          failure: { status: 502, code: 'timeout', message: hostile },
+        },
+        report: {
+          ...{ dialect: hostile, filled: [{ ...note, pointer: '/callers' }], converted: [], dropped: {}, lossy: [] },
+          ...{ signatures: [], issues: [{ ...note, rule: hostile, severity: 'error' }] },
+        },
       },
     },
     files,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { paginate } from '../../cli/client/http.ts'
-import { HostError } from '../../cli/client/index.ts'
+import { paginate } from '../../src/api/client/index.ts'
 import { FakeHost, json } from './fake-host.ts'
 import { containing, matching, useFakeHost, Workspace } from './workspace.ts'
 
@@ -16,11 +15,10 @@ describe('a host that never ends', () => {
     const read = async (cursorOf: (count: number) => number) => {
       let count = 0
       const pages = paginate(async () => ({ cursor: String(cursorOf(count++)) }))
-      return [await Array.fromAsync(pages).catch((error: unknown) => error), count]
+      return [String(await Array.fromAsync(pages).catch((error: unknown) => error)), count]
     }
-    const repeated = new HostError('the host returns the same page of a list again')
-    expect(await read(count => count % 3)).toEqual([repeated, 4])
-    expect(await read(count => count)).toEqual([new HostError('the host returns a list without end'), 100_000])
+    expect(await read(count => count % 3)).toEqual(['Error: the host returns the same page of a list again', 4])
+    expect(await read(count => count)).toEqual(['Error: the host returns a list without end', 100_000])
   })
 
   it('is not read by export beyond what a host imports (exit 4)', async () => {
@@ -68,6 +66,14 @@ describe('a host with shell commands in its texts', () => {
     const keys = { keys: [{ kid, ...key }], unsigned: 0, cacheSeconds: 60, time: '2026-11-26T12:00:00Z' }
     host.faults = [({ path }, response) => path === '/keys' && Boolean(json(response, 200, keys))]
     const stderr = matching(/is not a Calling Card host\.\n$/)
+    expect(await run({}, 'keys list')).toMatchObject({ code: 4, stdout: '', stderr })
+  })
+
+  it('has no other secret of the Worker deleted than those of keys', async () => {
+    const key = { kid: 'k1', role: 'previous', secret: 'ADMIN_TOKEN' }
+    const keys = { keys: [key], unsigned: 0, cacheSeconds: 60, time: '2026-11-26T12:00:00Z' }
+    host.faults = [({ path }, response) => path === '/keys' && Boolean(json(response, 200, keys))]
+    const stderr = matching(/has a key of a kind that this sync-card does not know: upgrade it\.\n$/)
     expect(await run({}, 'keys list')).toMatchObject({ code: 4, stdout: '', stderr })
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import { vi } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import type { HostKeys } from '../../cli/client/index.ts'
+import type { ResponseOf } from '../../cli/client/index.ts'
 import type { Environment } from '../../cli/context.ts'
 import { keySecrets } from '../../src/variables.ts'
 import { type NodeHost, startNodeHost } from '../support/node-host.ts'
@@ -114,9 +114,9 @@ export class KeysHost {
     if (this.ringsAlarms) await this.#host.ringAlarm()
   }
 
-  async keys(): Promise<HostKeys> {
+  async keys(): Promise<ResponseOf<'GET /keys'>> {
     const response = await this.fetch('/keys', { headers: { Authorization: `Bearer ${token}` } })
-    return (await response.json()) as HostKeys
+    return (await response.json()) as ResponseOf<'GET /keys'>
   }
 
   /** Returns the kid of each role. */

@@ -27,7 +27,11 @@ const streaming = {
 }
 const times = { since: '2026-11-20T08:15:00.000Z', lastSeen: '2026-11-22T16:40:12.000Z' }
 const observe = (id: string, proposals?: unknown[], calls = 3) => {
-  answers[`/agents/${id}/observed`] = { id, calls, ...(calls > 0 && times), ...(proposals && { proposals }) }
+  const none = { answered: 0, refused: 0, failed: 0 }
+  answers[`/agents/${id}/observed`] = {
+    ...{ id, calls, ...(calls > 0 && times), ...(proposals && { proposals }), errorRate: 0, failures: {} },
+    ...{ streaming: none, pushNotifications: none, interfaces: [], operations: {}, mediaTypes: {} },
+  }
 }
 
 const yaml = `card:

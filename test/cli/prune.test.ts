@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { run as runCommand } from '../../cli/cli.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
-import { problem } from './fake-host.ts'
+import { listed, problem } from './fake-host.ts'
 import { card, containing, matching, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
 const { host, env, renew, run } = useFakeHost(host => {
@@ -38,7 +38,7 @@ describe('sync-card --prune', () => {
   })
 
   it('deletes nothing that is listed without the set, as by a proxy that ignores the query', async () => {
-    const agents = JSON.stringify({ agents: all.map(id => ({ id, name: id, version: '1', card: '', etag: '"a"' })) })
+    const agents = JSON.stringify({ agents: all.map(id => ({ ...listed(id), etag: '"a"' })) })
     host.faults = [({ path }, response) => path.startsWith('/agents?') && Boolean(response.end(agents))]
     expect(await run(mine, '--prune --yes')).toMatchObject({ code: 0, writes: [] })
   })

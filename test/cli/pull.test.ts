@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { listed } from './fake-host.ts'
 import { card, containing, type Ended, matching, readFrom, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, run, renew } = useFakeHost()
@@ -310,7 +311,7 @@ describe('sync-card pull from a host that cannot be trusted', () => {
 
   it('writes no file for an id that is none, and requests none (exit 3)', async () => {
     const ids = ['../escape', 'A', 'a/b', '.', 'con.yaml', 'x\u001b[2J', '']
-    const agents = JSON.stringify({ agents: ids.map(id => ({ id, name: id, version: '1', card: '' })) })
+    const agents = JSON.stringify({ agents: ids.map(id => listed(id)) })
     host.faults = [({ path }, response) => path.startsWith('/agents?') && Boolean(response.end(agents))]
     const workspace = new Workspace()
     const { code, stdout } = await run(workspace, 'pull')

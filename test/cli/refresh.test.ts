@@ -13,6 +13,11 @@ const pending = {
   ],
 }
 
+const source = {
+  ...{ kind: 'card', url: 'https://weather.example.com/card.json', state: 'fresh', ttl: 300, staleIfError: 86_400 },
+  ...{ pin: true, due: '2026-11-26T12:00:00.000Z' },
+}
+
 beforeEach(() => {
   answers = {}
   host.faults = [
@@ -24,8 +29,10 @@ beforeEach(() => {
 })
 
 /** Makes the host respond so when an agent is refreshed. */
-const respond = (id: string, body: unknown, status = 200) => {
-  answers[`/agents/${id}/refresh`] = { status, body }
+const respond = (id: string, body: object, status = 200) => {
+  const all =
+    status === 200 ? { id, ...body, source: { ...source, ...('source' in body && Object(body.source)) } } : body
+  answers[`/agents/${id}/refresh`] = { status, body: all }
 }
 const refresh = (args: string) => run({}, `refresh ${args}`)
 
@@ -73,7 +80,11 @@ describe('sync-card refresh', () => {
       ['accepted without a valid signature: x', { verified: false, reason: 'x', accepted: true }],
     ]
     for (const [text, verification] of rows) {
-      respond('weather', { id: 'weather', outcome: 'unchanged', source: { verification } })
+      respond('weather', {
+        id: 'weather',
+        outcome: 'unchanged',
+        source: { verification: { at: source.due, ...verification } },
+      })
       expect((await refresh('weather')).stdout).toBe(`unchanged weather\n    ${text}\n`)
     }
   })
@@ -137,19 +148,23 @@ describe('sync-card with an upstream card', () => {
   })
 
   it('reports for an unchanged agent in which state its card is', async () => {
-    const failure = { message: "The card's address cannot be reached." }
+    const failure = {
+      ...{ status: 502, code: 'unreachable', message: "The card's address cannot be reached." },
+      since: '2026-11-26T12:00:00.000Z',
+    }
     const retries = `and the host keeps retrying. ${failure.message}`
-    const rows: [source: object, code: number, text: string][] = [
+    const rows: [state: object, code: number, text: string][] = [
       [{ state: 'no-card', failure }, 1, `no card to serve yet, ${retries}`],
       [{ state: 'stale', failure }, 1, `the previous card is served, ${retries}`],
       [{ state: 'pending' }, 1, 'waits for approval: npx sync-card refresh shows the changes'],
       [{ state: 'fresh' }, 0, ': 1 unchanged\n'],
     ]
     host.register('weather', { ...files['cards/weather.json'], card: {} })
-    for (const [source, code, text] of rows) {
+    for (const [state, code, text] of rows) {
       const isRead = (method: string, path: string) => method === 'GET' && path === '/agents/weather/source'
       host.faults = [
-        ({ method, path }, response) => isRead(method, path) && Boolean(json(response, 200, { id: 'weather', source })),
+        ({ method, path }, response) =>
+          isRead(method, path) && Boolean(json(response, 200, { id: 'weather', source: { ...source, ...state } })),
       ]
       expect(await run(files, '--check')).toMatchObject({ code, stdout: containing(text) })
     }

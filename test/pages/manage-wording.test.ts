@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Api } from '../../src/pages/browser/api/index.ts'
+import type { ResponseOf } from '../../src/api/client/index.ts'
 import {
   ACTIONS,
   describeDetails,
@@ -95,7 +95,7 @@ describe('the wording of the page of owners', () => {
 
   const key = { kid: 'k', thumbprint: 't', from: 'did:web:a.example.com' }
   it('describes what signatures have shown', () => {
-    const rows: [string, Partial<Api<'SourceState'>>, string][] = [
+    const rows: [string, Partial<ResponseOf<'GET /agents/:id/source'>['source']>, string][] = [
       ['no keys', {}, 'are not verified: set `upstream.keys`'],
       [
         'a valid signature',

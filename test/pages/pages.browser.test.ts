@@ -167,7 +167,7 @@ describeInBrowser('the page that checks a card', browser => {
     const page = await openLint()
     for (const [response, message] of [
       ['abort', 'This host cannot be reached right now.'],
-      [{ status: 500, body: '' }, 'The host has failed (500).'],
+      [{ status: 500, body: '' }, 'The host answered with the status 500 and no reason.'],
       [{ status: 200, json: { valid: true } }, 'This page has failed. Load it again.'],
     ] as const) {
       await page.route('**/lint?*', route => (response === 'abort' ? route.abort() : route.fulfill(response)))

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Compiled } from '../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { compareWithLatest, type StoredRevision } from '../../src/registry/compare.ts'
+import { compareWithLatest } from '../../src/registry/compare.ts'
+import type { StoredRevision } from '../../src/registry/revision-record.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { compileCard, registration } from '../support/cards/compile.ts'
 

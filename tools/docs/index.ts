@@ -10,13 +10,17 @@ import { read, root } from './page.ts'
 
 // Loaded after `workers.ts` has run, because they import files of the Worker.
 const { routes } = await import('../../src/app.ts')
+const { ENDPOINTS_FILE, renderClient } = await import('./client.ts')
 const { writeReference } = await import('./reference.ts')
 const { updates } = await import('./variables.ts')
 
 /** Returns the files that are not up to date, with the texts that they should have. */
 export const findStaleFiles = async (): Promise<[file: string, text: string][]> => {
-  const updated = Object.entries(updates).map(([file, update]): [string, string] => [file, update(read(file))])
-  const written = [...updated, ...Object.entries(await writeReference(routes))]
+  const written: [file: string, text: string][] = [
+    ...Object.entries(updates).map(([file, update]): [string, string] => [file, update(read(file))]),
+    [ENDPOINTS_FILE, await renderClient(routes)],
+    ...Object.entries(await writeReference(routes)),
+  ]
   return written.filter(([file, text]) => !existsSync(join(root, file)) || read(file) !== text)
 }
 

@@ -1,5 +1,5 @@
 import type { ReceiptTest, ServedReceipt } from '../../../src/card/model/index.ts'
-import { type ReceiptVerification, verifyReceipt } from '../../client/index.ts'
+import { type ReceiptVerification, readKeys, verifyReceipt } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
 import { type AddCommand, addHostOptions, connectTo, type HostFlags, reportMissing } from '../../options.ts'
@@ -20,9 +20,13 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
   const { terminal } = context
   const connection = connectTo(flags, context)
   const { client } = connection
-  const served = await client.check(id, flags.send === true)
+  const served = await client.call('POST /agents/:id/check', {
+    ...{ params: { id }, body: flags.send ? { send: true } : {}, ignore: 'agent-not-found' },
+    // The host gives up earlier. It never sends the agent a second message.
+    ...{ timeoutMs: 120_000, once: true },
+  })
   if (served === undefined) return reportMissing(id, connection, context)
-  const verification = await verifyReceipt(served, await client.getKeys())
+  const verification = await verifyReceipt(served, await readKeys(client))
   if (flags.json) terminal.out(JSON.stringify({ ...served, verification }))
   else terminal.report(receiptText(served, verification))
   const isGood = served.receipt.summary.failed === 0 && verification.signature !== 'invalid'
@@ -62,5 +66,9 @@ const toRow = (tests: readonly ReceiptTest[]): string[] => {
     ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : []),
   ]
   const text = result === 'passed' ? title : `${title}: ${reason}`
-  return [MARKS[result], through, details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`]
+  return [
+    MARKS[result] ?? result,
+    through,
+    details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`,
+  ]
 }

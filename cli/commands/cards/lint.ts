@@ -69,12 +69,14 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
 
 const fetchObserved = async (drafts: readonly Draft[], client: HostClient) => {
   const fetchOne = async (draft: Draft): Promise<ObservedResult> => {
-    const rejected = onRejection(detail => ({ state: 'rejected', detail }) as const)
-    const observed = await client.getObserved(draft.id).catch(rejected)
+    const rejected = onRejection(({ message: detail }) => ({ state: 'rejected', detail }) as const)
+    const options = { params: { id: draft.id }, ignore: 'agent-not-found' } as const
+    const observed = await client.call('GET /agents/:id/observed', options).catch(rejected)
     if (observed === undefined) return { state: 'not registered' }
     if ('state' in observed) return observed
-    const { proposals, ...counts } = observed
-    if (counts.calls === 0) return { state: 'never called' }
+    const { proposals, calls, since, lastSeen } = observed
+    const counts = { calls, since, lastSeen }
+    if (calls === 0) return { state: 'never called' }
     if (proposals === undefined) return { state: 'no card', ...counts }
     const located = proposals.map(each => ({ ...each, severity: 'warning' as const, at: locateInCard(draft, each) }))
     return { state: 'observed', ...counts, proposals: located }

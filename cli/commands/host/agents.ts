@@ -4,8 +4,10 @@ import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../../src/card/model/index.ts'
 import type { JsonObject } from '../../../src/json/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
+import { ApiError, deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { asRejection } from '../../failure.ts'
 import { findHost, resolveHost } from '../../hosts/index.ts'
 import {
   type AddCommand,
@@ -65,7 +67,11 @@ export const addAgents: AddCommand = (program, context, exit) => {
 const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
   const connection = connectTo(flags, context)
   return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
-    if (!(await connection.client.clearTasks(id))) return reportMissing(id, connection, context)
+    const reply = await connection.client.send('DELETE /agents/:id/tasks', {
+      params: { id },
+      ignore: 'agent-not-found',
+    })
+    if (reply === undefined) return reportMissing(id, connection, context)
     return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
   })
 }
@@ -81,9 +87,9 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   const etags = new Map<string, string>()
   let lookUpCode: number = ExitCode.ok
   for (const id of new Set(named)) {
-    const found = await client.getAgent(id)
+    const found = await readAgent(client, id).catch(asRejection)
     if (found === undefined) lookUpCode = await reportMissing(id, connection, context)
-    else if ('rejected' in found) lookUpCode = reportRejection(found, context, id)
+    else if (found instanceof ApiError) lookUpCode = reportRejection(found, context, id)
     else etags.set(id, found.etag)
   }
   const ids = [...etags.keys()]
@@ -92,10 +98,10 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   if (!isConfirmed) terminal.info('Nothing was removed.')
   let hasRemoved = false
   const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
-    const rejection = await client.deleteAgent(id, etags.get(id) ?? '')
+    const rejection = await deleteAgent(client, id, etags.get(id) ?? '').catch(asRejection)
     if (rejection) {
-      const detail = 'it was changed after it was looked up, so it was kept. Run the command again.'
-      return reportRejection(rejection.rejected === 'conflict' ? { detail } : rejection, context, id)
+      const message = 'it was changed after it was looked up, so it was kept. Run the command again.'
+      return reportRejection(rejection.status === 412 ? { message } : rejection, context, id)
     }
     hasRemoved = true
     return `removed ${id}`
@@ -113,7 +119,7 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   const { terminal } = context
   if (set !== undefined) requireId(set, 'the name of a set')
   const { host, client } = connectTo(flags, context, findHost)
-  const listed = await client.listAgents({ set, q: words.join(' ') })
+  const listed = await listAgents(client, { set, q: words.join(' ') || undefined })
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const isSelected = createFilter(only)
   const agents = listed
@@ -133,10 +139,11 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<num
   requireId(id)
   const connection = connectTo(flags, context, manifest ? resolveHost : findHost)
   const { client } = connection
-  const found = manifest ? await client.getAgent(id) : await client.getCard(id, dialect)
-  if (found === undefined) return reportMissing(id, connection, context)
-  if ('rejected' in found) return reportRejection(found, context)
-  const document = 'manifest' in found ? found.manifest : found.card
+  const card = { params: { id }, query: { dialect }, ignore: 'agent-not-found' } as const
+  const document = manifest
+    ? (await readAgent(client, id))?.manifest
+    : await client.call('GET /agents/:id/.well-known/agent-card.json', card)
+  if (document === undefined) return reportMissing(id, connection, context)
   terminal.out(manifest && !json ? toYaml(document) : JSON.stringify(document, null, 2))
   return ExitCode.ok
 }
@@ -153,7 +160,7 @@ const open = async (id: string | undefined, flags: OpenFlags, context: Context):
   const connection = connectTo(flags, context, findHost)
   const { host, client } = connection
   await client.getHealth()
-  const { etag, isPending } = await client.getLiveCard(id)
+  const { etag, isPending } = await readLiveCard(client, id)
   if (etag === undefined) {
     terminal.error(await explainUnreadable(id, isPending, connection))
     return ExitCode.rejected

@@ -2,17 +2,18 @@ import { InvalidArgumentError } from 'commander'
 import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../../src/json/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../../src/registry/audit/shared.ts'
-import { type AuditPage, type HostClient, importHostKey } from '../../client/index.ts'
+import { type HostClient, importHostKey, type ResponseOf, readKeys, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../../options.ts'
 
+type AuditPage = ResponseOf<'GET /audit'>
+type AuditEntry = AuditPage['entries'][number]
+
 /** The newest entry of an earlier verification. */
 type SeenHead = { number: number; hash: string }
 
-const FILTERS = ['agent', 'actor', 'what', 'since', 'until'] as const
-
-type ListFlags = HostFlags & Partial<Record<(typeof FILTERS)[number], string>> & { limit: number }
+type ListFlags = HostFlags & { [Name in 'agent' | 'actor' | 'what' | 'since' | 'until']?: string } & { limit: number }
 
 /** Adds `audit`, which shows who changed what on a host, and `audit verify`, which checks that the record is whole. */
 export const addAudit: AddCommand = (program, context, exit) => {
@@ -45,8 +46,9 @@ const parseSeen = (text: string): SeenHead => {
 const list = async (flags: ListFlags, context: Context): Promise<number> => {
   const { limit, json } = flags
   const { terminal } = context
-  const filters = FILTERS.flatMap(name => (flags[name] === undefined ? [] : [[name, flags[name]] as const]))
-  const entries = await connect(flags, context).getAudit(Object.fromEntries(filters), limit)
+  const { agent, actor, what, since, until } = flags
+  const pages = connect(flags, context).pages('GET /audit', { query: { agent, actor, what, since, until } })
+  const entries = await readList(pages, page => page.entries, limit)
   const rows = entries.map(entry => COLUMNS.map(name => toCell(entry[name])))
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
@@ -95,11 +97,11 @@ const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context):
 /** Reads the audit from the newest entry to the first, one page at a time, and finds the first that does not fit. */
 const verifyChain = async (client: HostClient, seen: SeenHead | undefined) => {
   let head: AuditPage['head'] | undefined
-  let newer: JsonObject | undefined
+  let newer: AuditEntry | undefined
   let entries = 0
   let problem: Problem | undefined
   let isSeen = seen === undefined
-  for await (const page of client.readAudit()) {
+  for await (const page of client.pages('GET /audit')) {
     if (head === undefined) {
       head = page.head
       const [newest] = page.entries
@@ -121,7 +123,7 @@ const verifyChain = async (client: HostClient, seen: SeenHead | undefined) => {
   return { entries, head: head ?? null, problem }
 }
 
-const findProblem = (entry: JsonObject | undefined, before: JsonObject | undefined): Problem | undefined => {
+const findProblem = (entry: AuditEntry | undefined, before: AuditEntry | undefined): Problem | undefined => {
   const message = entry && findChainBreak(entry, before)
   return message === undefined ? undefined : { entry: Number(entry?.number), message }
 }
@@ -131,7 +133,7 @@ const verifySignature = async (
   { number, hash, signature }: NonNullable<AuditPage['head']>,
   client: HostClient,
 ): Promise<Problem | undefined> => {
-  const keys = await client.getKeys()
+  const keys = await readKeys(client)
   if (signature === undefined)
     return keys && { message: 'The newest entry is not signed, although the host publishes keys.' }
   try {

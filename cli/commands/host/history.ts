@@ -1,16 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 import { agentIdPattern } from '../../../src/card/model/index.ts'
-import type { RevisionChanges } from '../../client/index.ts'
+import { jsonEquals } from '../../../src/json/index.ts'
+import { ApiError, type HostClient, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  connect,
-  type FileFlags,
-  type HostFlags,
-  reportRejection,
-} from '../../options.ts'
+import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
 import { requireId } from './agents.ts'
@@ -65,7 +59,8 @@ export const diffRevisions = async (
   const { terminal } = context
   if (prune || only || allowSecret.length > 0 || format === 'markdown')
     throw new UsageError('Revisions are compared without --prune, --only, --allow-secret and --format markdown.')
-  const found = await connect(flags, context).getRevisionDiff(id, to, from)
+  const options = { params: { id, seq: to }, query: { from } }
+  const found = await connect(flags, context).call('GET /agents/:id/revisions/:seq/diff', options)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
   const title = `${id} ${found.from} → ${to}`
@@ -78,7 +73,10 @@ export const diffRevisions = async (
 
 const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const revisions = await connect(flags, context).getRevisions(id, limit)
+  const pages = connect(flags, context).pages('GET /agents/:id/revisions', { params: { id } })
+  const found = await readList(pages, page => page.revisions, limit)
+  // Without what a fetched card changed, which may have a secret.
+  const revisions = found.map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
   if (flags.json) terminal.out(JSON.stringify({ id, revisions }))
   else terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
@@ -88,10 +86,10 @@ const history = async (id: string, { limit, ...flags }: HistoryFlags, context: C
 const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const client = connect(flags, context)
-  const registered = await client.getAgent(id)
-  if (registered && 'rejected' in registered) return reportRejection(registered, context)
-  const result = await client.rollback(id, to, registered?.etag)
-  if (flags.json) terminal.out(JSON.stringify({ ...result, restored: to }))
+  const registered = await readAgent(client, id)
+  const result = await registerAgain(client, { id, to }, registered?.etag)
+  const { source, ...shown } = result
+  if (flags.json) terminal.out(JSON.stringify({ ...shown, restored: to }))
   else if (result.changed) terminal.report(changesText(`restored revision ${to} of ${id} as ${result.seq}`, result))
   else terminal.report(`unchanged ${colors.bold(id)}: the manifest of revision ${to} is registered already`)
   for (const { rule, message } of result.report?.issues ?? [])
@@ -103,8 +101,26 @@ const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Contex
   return ExitCode.ok
 }
 
+/** Registers the manifest of a revision again. `etag` is of what it replaces; without one, there must be no agent. */
+const registerAgain = async (client: HostClient, { id, to }: Revisions, etag: string | undefined) => {
+  const send = (tag: string | null) =>
+    client.call('POST /agents/:id/rollback', { params: { id }, body: { seq: to }, etag: tag })
+  try {
+    return await send(etag ?? null)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 412 || !error.isRepeated) throw error
+    // The attempt whose response was lost may have restored it: another one, with the new entity tag, changes nothing.
+    const registered = await readAgent(client, id)
+    const { manifest } = await client.call('GET /agents/:id/revisions/:seq', { params: { id, seq: to } })
+    if (!registered || !manifest || !jsonEquals(registered.manifest, manifest)) throw error
+    return { ...(await send(registered.etag)), changed: true }
+  }
+}
+
+type Changes = Pick<ResponseOf<'POST /agents/:id/rollback'>, 'class' | 'changes'>
+
 /** Formats what changes for clients, the most severe first. */
-const changesText = (title: string, { class: severity, changes }: Pick<RevisionChanges, 'class' | 'changes'>) => [
+const changesText = (title: string, { class: severity, changes = [] }: Changes) => [
   colors.bold(title) + (severity === undefined ? '' : ` · ${severity}`),
   ...changes.map(change => `  ${change.class}: ${change.message}`),
 ]

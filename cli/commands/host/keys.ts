@@ -1,6 +1,7 @@
+import { keyRoles } from '../../../src/card/model/index.ts'
 import { KEY_LEAD_SECONDS, KEY_SET_MAX_AGE_SECONDS } from '../../../src/limits.ts'
 import { keySecrets } from '../../../src/variables.ts'
-import type { HostKey, HostKeys } from '../../client/index.ts'
+import { type HostClient, HostError, type ResponseOf } from '../../client/index.ts'
 import { type Context, poll } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
 import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
@@ -16,6 +17,9 @@ import {
 } from '../../options.ts'
 import { createSigningKey } from '../../signing-key.ts'
 import { colors, formatCount, formatTable } from '../../terminal.ts'
+
+type HostKeys = ResponseOf<'GET /keys'>
+type HostKey = HostKeys['keys'][number]
 
 type RotateFlags = HostFlags & { print?: true }
 type RetireFlags = HostFlags & { now?: true }
@@ -75,10 +79,17 @@ const create = async (args: readonly string[], print: true | undefined, context:
   return ExitCode.ok
 }
 
+/** Returns the keys of a host. Throws for a secret that this version does not know: it might be any of the Worker. */
+const readKeys = async ({ call }: HostClient): Promise<HostKeys> => {
+  const state = await call('GET /keys')
+  if (state.keys.every(({ role, secret }) => keyRoles.includes(role) && keySecrets.includes(secret))) return state
+  throw new HostError('the host has a key of a kind that this sync-card does not know: upgrade it')
+}
+
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal } = context
   const { host, client } = connectTo(flags, context)
-  const state = await client.getHostKeys()
+  const state = await readKeys(client)
   const { keys, problem, unsigned } = state
   const isLocal = isLoopback(host.url)
   const rows = keys.map(key => {
@@ -153,7 +164,7 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
   const { terminal } = context
   const session = openSession(args, flags, context)
   const { url, client, wrangler } = session
-  const state = await client.getHostKeys()
+  const state = await readKeys(client)
   const secret = keySecrets.find(name => !state.keys.some(key => key.secret === name))
   if (secret === undefined) throw new CommandError(ExitCode.outOfDate, describeBusy(state))
   const signsFrom = Math.ceil(Date.parse(state.time) / 1000) + KEY_LEAD_SECONDS
@@ -200,7 +211,7 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
     throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
   const session = openSession(args, flags, context)
   const { client, wrangler } = session
-  const state = await client.getHostKeys()
+  const state = await readKeys(client)
   const key = findKey(wanted ?? 'previous', state)
   const { kid, role, secret } = key
   if (flags.now) return replaceLeaked(key, state, session)
@@ -270,7 +281,7 @@ const waitForKeys = async (
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
     // While secrets change, a location of the host may have no valid ones.
-    const state = await client.getHostKeys().catch(onRejection(() => undefined))
+    const state = await readKeys(client).catch(onRejection(() => undefined))
     found = state && isWanted(state) ? state : undefined
     return found !== undefined
   }

@@ -3,8 +3,8 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createGzip } from 'node:zlib'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
-import { parseTrailer } from '../../../src/registry/move/shared.ts'
-import { HostError } from '../../client/index.ts'
+import { EXPORT_TYPE, parseTrailer } from '../../../src/registry/move/shared.ts'
+import { ApiError, HostError } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { createPart } from '../../manifests/index.ts'
@@ -37,7 +37,9 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   const { terminal, cwd } = context
   if (file !== undefined && existsSync(resolve(cwd, file)))
     throw new UsageError(`${file} exists already: name a new file.`)
-  const stream = await connect(flags, context).openExport()
+  const client = connect(flags, context)
+  const { status, headers, body: stream } = await client.openExport()
+  if (stream === null || headers.get('Content-Type') !== EXPORT_TYPE) throw client.explain(new ApiError({ status }))
   const signal = interruptSignal(context)
   const check = new ExportCheck()
   // Nobody else can read the file.
@@ -103,7 +105,8 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   // The file is opened only for a host that is there.
   await client.getHealth()
   const compressed = toStream(createReadStream(path).pipe(createGzip()))
-  const result = await client.importFile(compressed, !flags.withoutTokens)
+  const query = flags.withoutTokens ? { tokens: false } : {}
+  const result = await client.call('POST /import', { query, stream: compressed })
   const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
   else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)

@@ -1,4 +1,4 @@
-import type { RefreshResult } from '../../client/index.ts'
+import { ApiError, type HostClient, type ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../exit-codes.ts'
 import { onRejection } from '../../failure.ts'
@@ -12,6 +12,12 @@ import {
 } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
+
+/** What is shown of a refresh. */
+type RefreshResult = Pick<Refreshed, 'outcome' | 'seq' | 'drift' | 'notes' | 'pending'> & {
+  source?: Pick<Refreshed['source'], 'verification'>
+}
+type Refreshed = ResponseOf<'POST /agents/:id/refresh'>
 
 type Flags = HostFlags & { accept?: string }
 
@@ -32,7 +38,7 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   const { client } = connection
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
-    const result = await client.refresh(id, accept).catch(onRejection(error => ({ error })))
+    const result = await fetchAgain(client, id, accept).catch(onRejection(({ message: error }) => ({ error })))
     if (result === undefined || 'error' in result) {
       const error = result?.error ?? (await describeMissing(id, connection))
       agents.push({ id, error })
@@ -48,16 +54,33 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   return exitCode
 }
 
+/**
+ * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`.
+ * Returns undefined if the agent is not registered.
+ */
+const fetchAgain = async (client: HostClient, id: string, accept: string | undefined) => {
+  const readSource = () => client.call('GET /agents/:id/source', { params: { id } }).catch(onRejection(() => undefined))
+  const isPending = accept !== undefined && (await readSource())?.source.pending?.etag === accept
+  const body = accept === undefined ? {} : { body: { accept } }
+  const refreshing = client.call('POST /agents/:id/refresh', { params: { id }, ignore: 'agent-not-found', ...body })
+  return refreshing.catch(async (error: unknown): Promise<RefreshResult> => {
+    // The card does not wait for approval any more: the attempt whose response was lost has accepted it.
+    const mayBeAccepted = isPending && error instanceof ApiError && error.status === 412 && error.isRepeated
+    if (mayBeAccepted && (await readSource())?.source.state === 'fresh') return { outcome: 'refreshed' }
+    throw error
+  })
+}
+
 /** Hides secrets in the values before and after: the card before may be older than the check for secrets. */
-const hideSecretsOf = ({ drift, pending, ...result }: RefreshResult): RefreshResult => ({
-  ...result,
-  drift: drift.map(hideSecretsInChange),
+const hideSecretsOf = ({ outcome, seq, drift = [], notes = [], pending, source }: RefreshResult): RefreshResult => ({
+  ...{ outcome, seq, drift: drift.map(hideSecretsInChange), notes },
+  ...(source?.verification && { source: { verification: source.verification } }),
   ...(pending && { pending: { ...pending, drift: pending.drift.map(hideSecretsInChange) } }),
 })
 
 /** Formats the result for people. The command that it shows names the host as the flags do. */
 const refreshText = (id: string, result: RefreshResult, { host, url }: Flags): string[] => {
-  const { outcome, drift, notes, pending, source } = result
+  const { outcome, drift = [], notes = [], pending, source } = result
   const agent = colors.bold(id)
   if (!pending)
     return [

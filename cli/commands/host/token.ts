@@ -1,10 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 import { readManifest } from '../../../src/card/manifest/index.ts'
-import { agentIdPattern, baseTier, scopes } from '../../../src/card/model/index.ts'
+import { agentIdPattern, baseTier, type Scope, scopes } from '../../../src/card/model/index.ts'
+import { MAX_PAGE_SIZE } from '../../../src/limits.ts'
 import { VERSION } from '../../../src/version.ts'
-import type { HostClient, OwnToken, TokenRequest } from '../../client/index.ts'
+import { type HostClient, isProblem, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
+import { asRejection } from '../../failure.ts'
 import {
   type AddCommand,
   addHostOptions,
@@ -18,8 +20,10 @@ import {
 } from '../../options.ts'
 import { colors, formatTable } from '../../terminal.ts'
 
-type CreateFlags = HostFlags &
-  Omit<TokenRequest, 'scopes' | 'agents' | 'tiers'> & { scope: string[]; agent?: string[]; tier?: string[] }
+type OwnToken = ResponseOf<'GET /tokens/self'>
+
+type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[] } & TokenOptions
+type TokenOptions = { expires?: number | string; note?: string }
 
 const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
 
@@ -30,7 +34,7 @@ export const addToken: AddCommand = (program, context, exit) => {
     .description('issue a token and print it; it is shown only this once')
     .addOption(
       choiceOption('--scope <scope>', 'what the token allows; repeatable', scopes)
-        .argParser((value: string, before?: string[]) => collect(parseChoice(value, scopes), before))
+        .argParser((value: string, before: Scope[] = []) => [...before, parseChoice(value, scopes)])
         .makeOptionMandatory(),
     )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
@@ -65,13 +69,9 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
   const { terminal, clock } = context
   const client = connect(flags, context)
   const warnings = await warnUnknownAgents(client, agent ?? [], tier ?? [])
-  const issued = await client.tokens.issue({
-    scopes: scope,
-    ...(agent && { agents: agent }),
-    ...(tier && { tiers: tier }),
-    ...(expires !== undefined && { expires }),
-    ...(note !== undefined && { note }),
-  })
+  // If the response is lost, a token exists that nobody knows, so no second one is issued.
+  const body = { scopes: scope, agents: agent, tiers: tier, expires, note }
+  const issued = await client.call('POST /tokens', { body, once: true })
   terminal.out(json ? JSON.stringify(issued) : issued.token)
   const { scopes: allowed, agents, tiers, expires: end } = describeToken(issued, clock.now())
   const rights = `${allowed} for ${agents}${tiers === '-' ? '' : `, tiers ${tiers}`}`
@@ -83,7 +83,7 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
 
 const list = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
-  const tokens = await connect(flags, context).tokens.list()
+  const tokens = await readList(connect(flags, context).pages('GET /tokens'), page => page.tokens)
   const columns = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'] as const
   const shown = tokens.map(token => ({ ...token, ...describeToken(token, clock.now()) }))
   const rows = shown.map(token => columns.map(name => token[name]))
@@ -95,11 +95,20 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
 }
 
 const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const { tokens } = connect(flags, context)
+  const client = connect(flags, context)
   return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
-    await tokens.revoke(id)
+    await client.call('DELETE /tokens/:id', { params: { id } }).catch(async (error: unknown) => {
+      // The attempt whose response was lost may have revoked it.
+      if (!isProblem(error, 'token-not-found') || !error.isRepeated || !(await isRevoked(client, id))) throw error
+    })
     return `revoked ${id}`
   })
+}
+
+/** Checks whether a token is one of those that were revoked last. */
+const isRevoked = async ({ call }: HostClient, id: string): Promise<boolean> => {
+  const { entries } = await call('GET /audit', { query: { what: 'token-revoked', limit: MAX_PAGE_SIZE } })
+  return entries.some(({ details }) => details?.token === id)
 }
 
 /** The number of agents that are looked up at most; a host accepts no more in one token. */
@@ -108,7 +117,7 @@ const MAX_AGENTS = 20
 /** Returns a warning for each agent and tier that the host does not have: most likely they are mistyped. */
 const warnUnknownAgents = async (client: HostClient, agents: readonly string[], tiers: readonly string[]) => {
   const ids = agents.filter(id => agentIdPattern.test(id)).slice(0, MAX_AGENTS)
-  const registered = await Promise.all(ids.map(client.getAgent))
+  const registered = await Promise.all(ids.map(id => readAgent(client, id).catch(asRejection)))
   const unknown = ids.filter((_, index) => registered[index] === undefined)
   const tiersOfAgents = registered.flatMap(agent => {
     const parsed = agent && 'manifest' in agent ? readManifest(agent.manifest) : { errors: [] }
@@ -143,8 +152,8 @@ const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
   const { terminal, clock } = context
   const { host, client } = connectTo(flags, context)
   const { url, urlFrom, name, set, tokenFrom } = host
-  const token = await client.tokens.self()
-  const { version, registry, missing } = await client.getOwnHealth()
+  const token = await client.call('GET /tokens/self')
+  const { version, registry, missing } = await client.call('GET /health')
   const rows = Object.entries({
     host: `${colors.bold(url)} (${urlFrom})`,
     version: version === VERSION ? version : `${version}; this is sync-card ${VERSION}`,

@@ -38,7 +38,11 @@ export const ImportResult = v.object({
 
 export const Health = v.object({
   service: v.literal('calling-card'),
-  version: text('The version of the host.'),
+  version: v.pipe(
+    v.string(),
+    v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/),
+    v.description('The version of the host.'),
+  ),
   status: v.picklist(['ok', 'degraded']),
   registry: v.picklist(['reachable', 'unreachable']),
   unpublished: v.nullable(count('Keys that are not published yet.')),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
-import type { ListedAgent as AgentRecord, SearchHit } from '../../registry/tables/index.ts'
+import type { ListedAgent as AgentRecord, SearchHit } from '../../registry/shared.ts'
 import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './parts.ts'
 
 // Lists of agents.

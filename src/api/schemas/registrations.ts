@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { type Changes, changeClasses } from '../../card/diff/index.ts'
 import { cardUrl, json, strictObject } from '../../card/model/index.ts'
-import type { Registration, SourceRecord } from '../../registry/index.ts'
-import type { Registered } from '../../registry/store/index.ts'
+import type { SourceRecord } from '../../registry/shared.ts'
 import {
   anyObject,
   count,
@@ -74,10 +73,21 @@ export const Receipt = v.object({
 })
 export type Receipt = v.InferOutput<typeof Receipt>
 
+/** What receipts have of an agent that was compiled. */
+type CompiledAgent = {
+  id: string
+  manifestEtag: string
+  representations: Readonly<Record<string, { etag: string }>>
+  origin: string
+}
+
+/** What receipts have of an agent that was stored. */
+type WrittenAgent = { seq: number; revised: boolean; published: boolean; hosts: readonly string[]; becameRoot: boolean }
+
 /** Returns what a writer gets for a registration. `changes` are those for clients, if there is a card to compare. */
 export const toReceipt = (
-  { id, manifestEtag, representations, origin }: Registration,
-  { seq, revised, published, hosts, becameRoot }: Registered,
+  { id, manifestEtag, representations, origin }: CompiledAgent,
+  { seq, revised, published, hosts, becameRoot }: WrittenAgent,
   { report, record, changes }: Pick<Receipt, 'report'> & { record?: SourceRecord; changes?: Changes },
 ): Receipt => {
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }

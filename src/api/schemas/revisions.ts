@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { revisionNumber, strictObject } from '../../card/model/index.ts'
-import type { RevisionRow, StoredRevision } from '../../registry/index.ts'
+import type { RevisionRow, StoredRevision } from '../../registry/shared.ts'
 import { anyObject, cursor, id, mapOf, seq, text, time, toTime } from './parts.ts'
 import { Change, ChangeClass } from './registrations.ts'
 import { Drift } from './sources.ts'

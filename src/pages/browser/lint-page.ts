@@ -1,6 +1,6 @@
 import type { Locator } from '../../card/file/index.ts'
 import { plural, representationLabels, shorten } from '../text/index.ts'
-import { type Api, countIssues, NOTE_GROUPS } from './api/index.ts'
+import { ApiError, connect, describeError } from './api/index.ts'
 import {
   append,
   button,
@@ -15,9 +15,9 @@ import {
   paragraph,
   scrollingText,
 } from './elements/index.ts'
+import { countIssues, type LintResult, NOTE_GROUPS } from './report/index.ts'
 
-type Note = Api<'Note'>
-type LintResult = Api<'LintResult'>
+type Note = LintResult['errors'][number]
 
 /** Something about a part of the card, at a line of the text. The text goes on after the pointer, as a sentence. */
 type Mark = { line: number; kind: keyof typeof KIND_LABELS; pointer?: string; text: string }
@@ -56,15 +56,16 @@ const check = async (): Promise<void> => {
     announce('bad', 'This text cannot be read.')
     return showMarks(parsed.problems.map(({ line, message }) => ({ line, kind: 'bad', text: message })))
   }
-  const body = JSON.stringify(parsed.value)
-  const bytes = new TextEncoder().encode(body).byteLength
+  const bytes = new TextEncoder().encode(JSON.stringify(parsed.value)).byteLength
   if (bytes > limit) return announce('bad', `The card has ${bytes} bytes; at most ${limit} are allowed.`)
-  const headers = { 'Content-Type': 'application/json' }
-  const response = await reach(fetch('/lint?representations=true', { method: 'POST', headers, body }))
-  if (response.ok) return showResult(await reach(response.json()), parsed.locate)
-  const { detail, errors = [] }: Partial<Api<'Problem'>> = await response.json().catch(() => ({}))
-  announce('bad', detail ?? `The host has failed (${response.status}). Try again.`)
-  showMarks(errors.map(error => toMark(error, parsed.locate)))
+  try {
+    const options = { query: { representations: true }, body: parsed.value }
+    showResult(await connect().call('POST /lint', options), parsed.locate)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    announce('bad', describeError(error))
+    showMarks(error.errors.map(each => toMark(each, parsed.locate)))
+  }
 }
 
 /** Errors are at pointers into the document, findings at pointers into the card, which a manifest may contain. */

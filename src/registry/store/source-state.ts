@@ -1,6 +1,6 @@
 import { agentKeys } from '../kv-format.ts'
 import type { Expected } from '../prepare.ts'
-import type { RefreshWithoutCard, SourceRecord } from '../source-record.ts'
+import type { RefreshWithoutCard, SourceRecord, SourceState } from '../source-record.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
@@ -68,9 +68,6 @@ export const recordRefresh = (
   if (!state) return { error: { outcome: 'conflict' } }
   return { value: { outcome: 'recorded', state }, staleKeys: keys }
 }
-
-/** The state of a remote card as its owner sees it. `seq` is the newest revision. Times are in ms since 1970. */
-export type SourceState = NonNullable<ReturnType<typeof sourceState>>
 
 /** Returns the state of an agent's remote card; null for none. */
 export const sourceState = (sql: SqlStorage, id: string) => {

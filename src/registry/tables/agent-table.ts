@@ -1,6 +1,6 @@
 import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
-import type { SearchFields, Summary } from '../search-fields.ts'
+import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
 import { defineTable, exists, type Row, selectFirst, selectValue } from '../sql.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 import { selectPublishedHealth } from './source-table.ts'
@@ -24,15 +24,6 @@ export const agents = defineTable(
 /** The SQL for whether the agent in a row of `agents` is public and has a card: everybody sees it. */
 const IS_PUBLIC = `visibility = 'public' AND EXISTS (
   SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
-
-/** One agent in a list. Its set is only for callers who may read or write the agent. */
-export type ListedAgent = Summary & {
-  id: string
-  origin: string
-  visibility: string
-  set?: string
-  manifestEtag?: string
-}
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents

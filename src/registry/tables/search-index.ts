@@ -2,10 +2,10 @@ import { matchesGlob } from '../../card/model/index.ts'
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type { Registration } from '../prepare.ts'
-import type { SearchFields, Summary } from '../search-fields.ts'
+import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
 import { defineTable, type Row, selectFirst, selectValue } from '../sql.ts'
-import type { agents, ListedAgent, ListQuery } from './agent-table.ts'
+import type { agents, ListQuery } from './agent-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 
 /** The agents in the index. */
@@ -33,12 +33,6 @@ export type SearchQuery = Omit<ListQuery, 'after'> & {
   facets: readonly FilterName[]
   order?: readonly RankedAgent[]
 }
-
-/** One agent that was found. The higher the score, the better it matches; a search without words has none. */
-export type SearchHit = ListedAgent & { score?: number } & Pick<
-    SearchFields,
-    'skillIds' | 'tags' | 'provider' | 'capabilities' | 'protocolVersions' | 'signed'
-  >
 
 /** A page of a search. The next has the agents of `rest`, or those after `after`. `isApproximate` is for the facets. */
 type SearchResult = {

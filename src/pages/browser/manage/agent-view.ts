@@ -1,5 +1,6 @@
+import { isJsonObject, type Json } from '../../../json/index.ts'
 import { plural, shorten } from '../../text/index.ts'
-import { type Api, agentPath, countIssues, ignoreError, NOTE_GROUPS, SEVERITIES } from '../api/index.ts'
+import type { ResponseOf } from '../api/index.ts'
 import {
   button,
   type Child,
@@ -16,6 +17,7 @@ import {
   prose,
   scrollingText,
 } from '../elements/index.ts'
+import { countIssues, type LintResult, NOTE_GROUPS, SEVERITIES } from '../report/index.ts'
 import { differenceDetails, revisionSection } from './revisions-section.ts'
 import {
   type Agent,
@@ -37,7 +39,7 @@ const MAX_CARD_CHARACTERS = 200_000
 /** Shows one agent: what is registered and served, what could be better, how it has changed, and how it is called. */
 export const agentView = (context: Context, id: string): View => {
   const parts = load(async () => {
-    const { agents } = await context.request<Api<'AgentList'>>(`/agents?${new URLSearchParams({ id })}`)
+    const { agents } = await context.call('GET /agents', { query: { id } })
     const [listed] = agents
     if (!listed) {
       const text = 'No agent with this id is registered. If it was removed, you can go back to one of its revisions.'
@@ -57,12 +59,12 @@ export const agentView = (context: Context, id: string): View => {
 }
 
 /** Returns what reads the newest revision of an agent, once for all parts of a view. */
-const newestReader = ({ request }: Context, id: string): (() => Promise<Api<'Revision'>>) => {
-  const read = async (): Promise<Api<'Revision'>> => {
-    const { revisions } = await request<Api<'RevisionList'>>(agentPath(id, 'revisions?limit=1'))
-    return request(agentPath(id, `revisions/${revisions[0]?.seq ?? 1}`))
+const newestReader = ({ call }: Context, id: string): Agent['readNewest'] => {
+  const read: Agent['readNewest'] = async () => {
+    const { revisions } = await call('GET /agents/:id/revisions', { params: { id }, query: { limit: 1 } })
+    return call('GET /agents/:id/revisions/:seq', { params: { id, seq: revisions[0]?.seq ?? 1 } })
   }
-  let reading: Promise<Api<'Revision'>> | undefined
+  let reading: ReturnType<typeof read> | undefined
   return () => {
     reading ??= read()
     // A failure is not remembered: the user may try again.
@@ -82,8 +84,8 @@ const overview = ({ id, name, description, version, visibility, set }: Agent): C
     element('span.badge', visibility ?? 'public'),
     set !== undefined && element('span.tag', `set ${set}`),
     visibility === 'public' && [
-      element('a', { href: agentPath(id) }, 'Page of the card'),
-      element('a', { href: agentPath(id, '.well-known/agent-card.json') }, 'Card as JSON'),
+      element('a', { href: `/agents/${id}` }, 'Page of the card'),
+      element('a', { href: `/agents/${id}/.well-known/agent-card.json` }, 'Card as JSON'),
     ],
   ),
   visibility === 'internal' &&
@@ -106,30 +108,32 @@ const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
   })
 
 /** Shows what `POST /lint` finds in the manifest of an agent, or in the card that was fetched. */
-const reportSection = ({ id, visibility, context: { request }, readNewest }: Agent): HTMLElement =>
+const reportSection = ({ id, visibility, context: { call }, readNewest }: Agent): HTMLElement =>
   section('Report', async () => {
-    const manifest = await request<Record<string, unknown>>(agentPath(id, 'manifest'))
+    const manifest = await call('GET /agents/:id/manifest', { params: { id } })
     const isRemote = hasRemoteCard(manifest)
     const card = isRemote ? (await readNewest()).card : undefined
     if (isRemote && card === undefined) return paragraph('No card was ever fetched, so there is nothing to check.')
-    const body = isRemote ? { card, visibility } : manifest
-    const result = await request<Api<'LintResult'>>('/lint', { method: 'POST', body })
+    const body = isRemote ? { card: card ?? null, visibility: visibility ?? 'public' } : manifest
+    const result = await call('POST /lint', { body })
     const subject = isRemote
       ? 'This is about the card that was fetched, as this host serves it.'
       : 'This is about the manifest as it was registered.'
     return [summarize(result), hint(subject), renderReport(result)]
   })
 
-const hasRemoteCard = ({ upstream }: Record<string, unknown>): boolean =>
-  typeof upstream === 'object' && upstream !== null && ('card' in upstream || 'mcp' in upstream)
+const hasRemoteCard = (manifest: Json): boolean =>
+  isJsonObject(manifest) &&
+  isJsonObject(manifest.upstream) &&
+  ('card' in manifest.upstream || 'mcp' in manifest.upstream)
 
-const summarize = ({ valid, errors, issues = [] }: Api<'LintResult'>): HTMLElement => {
+const summarize = ({ valid, errors, issues = [] }: LintResult): HTMLElement => {
   if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)
   if (issues.length === 0) return message('good', 'Nothing to improve.')
   return message(issues.some(({ severity }) => severity === 'error') ? 'bad' : 'warn', `Found: ${countIssues(issues)}.`)
 }
 
-const renderReport = (result: Api<'LintResult'>): Child => {
+const renderReport = (result: LintResult): Child => {
   const { errors, issues = [], dropped = {} } = result
   const leftOut = Object.entries(dropped).flatMap(([dialect, pointers]) =>
     pointers.map(pointer => ({ pointer, message: `in ${dialect}` })),
@@ -151,9 +155,9 @@ const renderReport = (result: Api<'LintResult'>): Child => {
 }
 
 /** Shows what the calls of an agent have shown, in words, and where its card differs. */
-const observedSection = ({ id, context: { request } }: Agent): HTMLElement =>
+const observedSection = ({ id, context: { call } }: Agent): HTMLElement =>
   section('Observed calls', async () => {
-    const observed = await request<Api<'Observed'>>(agentPath(id, 'observed'))
+    const observed = await call('GET /agents/:id/observed', { params: { id } })
     const { calls, since, lastSeen } = observed
     const times = since !== undefined &&
       lastSeen !== undefined && [' since ', time(since), '; the last one at ', time(lastSeen)]
@@ -164,7 +168,7 @@ const observedSection = ({ id, context: { request } }: Agent): HTMLElement =>
     ]
   })
 
-const compareWithCard = (proposals: Api<'Observed'>['proposals']): Child => {
+const compareWithCard = (proposals: ResponseOf<'GET /agents/:id/observed'>['proposals']): Child => {
   if (!proposals)
     return message('warn', 'The calls cannot be compared, because this host has no valid card of the agent.')
   if (proposals.length === 0) return message('good', 'The card fits what the calls have shown.')
@@ -181,20 +185,20 @@ const compareWithCard = (proposals: Api<'Observed'>['proposals']): Child => {
   ]
 }
 
-type PendingCard = Api<'Pending'>
+type Source = ResponseOf<'GET /agents/:id/source'>['source']
+type PendingCard = NonNullable<Source['pending']>
 
 /** Shows the state of a remote card: where it is fetched, whether that works, and a pending card to accept. */
 const sourceSection = (agent: Agent): HTMLElement =>
   section('Source', async () => {
     const { id, context } = agent
-    const reading = context.request<{ source: Api<'SourceState'> }>(agentPath(id, 'source'))
-    const found = await reading.catch(ignoreError('no-source'))
+    const found = await context.call('GET /agents/:id/source', { params: { id }, ignore: 'no-source' })
     if (!found) return paragraph('The card is in the manifest: it changes only when somebody registers it.')
     const { pending } = found.source
     return [describe(found.source), pending && renderPending(pending, agent), refreshAction(agent)]
   })
 
-const describe = (source: Api<'SourceState'>): Child => {
+const describe = (source: Source): Child => {
   const { kind, url, state, checked, due, failure } = source
   const [summary = '', ...rest] = describeSource(source)
   return [
@@ -227,7 +231,7 @@ const renderPending = (pending: PendingCard, agent: Agent): Child => {
 const acceptCard = async ({ etag, widens }: PendingCard, { id, context }: Agent): Promise<void> => {
   const content = [paragraph('Clients get this card from now on. It waits because of this:'), noteList(widens)]
   if (!(await confirmAction(`Accept the new card of ${id}?`, content, 'Accept this card'))) return
-  await context.request(agentPath(id, 'refresh'), { method: 'POST', body: { accept: etag } })
+  await context.call('POST /agents/:id/refresh', { params: { id }, body: { accept: etag } })
   context.reload('good', 'The card is accepted: clients get it from now on.')
 }
 
@@ -240,7 +244,7 @@ const OUTCOMES = {
 const refreshAction = ({ id, context }: Agent): HTMLElement => {
   const output = statusOutput()
   const refresh = runOn(button('Fetch the card now'), output, async () => {
-    const { outcome } = await context.request<Api<'RefreshResult'>>(agentPath(id, 'refresh'), { method: 'POST' })
+    const { outcome } = await context.call('POST /agents/:id/refresh', { params: { id } })
     const [kind, text] = OUTCOMES[outcome]
     context.reload(kind, text)
   })

@@ -1,5 +1,4 @@
 import { plural, shorten } from '../../text/index.ts'
-import type { Api } from '../api/index.ts'
 import { append, button, code, element, field, PLAIN_INPUT, paragraph } from '../elements/index.ts'
 import { type Context, type ListedAgent, showPages, showSearch, statusOutput, type View } from './view.ts'
 
@@ -21,8 +20,8 @@ export const agentsView = (context: Context): View => {
     const words = filter.value.trim()
     showSearch(async isCurrent => {
       const items = element('ol.managed')
-      const query = { writable: 'true', limit: '24', ...(words !== '' && { q: words }) }
-      const more = await showPages<Api<'AgentList'>>(context, ['/agents', query], ({ agents, cursor }) => {
+      const query = { writable: true, limit: 24, q: words || undefined }
+      const more = await showPages(context.pages('GET /agents', { query }), ({ agents, cursor }) => {
         const added = agents.map(agentItem)
         append(items, added)
         if (isCurrent()) count.replaceChildren(describeCount(items.childElementCount, words, cursor !== undefined))

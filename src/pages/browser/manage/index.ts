@@ -1,5 +1,5 @@
 import { plural } from '../../text/index.ts'
-import { type Api, type CallError, createClient } from '../api/index.ts'
+import { ApiError, connect, type ResponseOf } from '../api/index.ts'
 import {
   button,
   byId,
@@ -45,13 +45,15 @@ const enter = async (): Promise<void> => {
   const token = input.value.trim()
   input.value = ''
   try {
-    const request = createClient(token, forgetRejected)
-    const grant = await request<Api<'OwnToken'>>('/tokens/self')
+    // Nothing else can be sent in a header.
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new ApiError({ body: { detail: NO_TOKEN } })
+    const client = connect(token, forgetRejected)
+    const grant = await client.call('GET /tokens/self')
     if (!grant.scopes.some(scope => scope === 'write' || scope === 'admin')) {
       status.replaceChildren(message('warn', TOO_LITTLE))
       return input.focus()
     }
-    context = { request, grant, reload: (kind, text) => showView(message(kind, text)) }
+    context = { ...client, grant, reload: (kind, text) => showView(message(kind, text)) }
     showSession(grant)
     showView()
   } catch (error) {
@@ -60,10 +62,12 @@ const enter = async (): Promise<void> => {
   }
 }
 
+const NO_TOKEN = 'This is not a token: it has spaces or characters that no token has. Copy it again.'
+
 const TOO_LITTLE =
   'This token cannot manage agents: it has the scope `read` only. Enter one with the scope `write` or `admin`.'
 
-const forgetRejected = ({ message: reason }: CallError): void => {
+const forgetRejected = ({ message: reason }: ApiError): void => {
   if (context) forget(message('bad', `${reason} Enter another one.`))
 }
 
@@ -83,7 +87,7 @@ const clear = (): void => {
   form.hidden = false
 }
 
-const showSession = (grant: Api<'OwnToken'>): void => {
+const showSession = (grant: Context['grant']): void => {
   const { id, scopes, expires, note } = grant
   form.hidden = true
   const name = id === 'admin' ? 'The ADMIN_TOKEN of this host' : prose(`The token \`${id}\``)
@@ -157,8 +161,8 @@ const auditView = (context: Context): View => {
       const { scroller, addRow } = createTable('Entries of the audit', ['Number', 'Time', 'Who', 'What', 'Details'])
       const head = element('div')
       let shown = 0
-      const query = { ...filters, limit: '50' }
-      const more = await showPages<Api<'AuditPage'>>(context, ['/audit', query], page => {
+      const pages = context.pages('GET /audit', { query: { ...filters, limit: 50 } })
+      const more = await showPages(pages, page => {
         head.replaceChildren(...renderHead(page.head))
         shown += page.entries.length
         const suffix = page.cursor === undefined ? '' : ', and there are older ones'
@@ -192,7 +196,9 @@ const filterForm = (): HTMLFormElement => {
   )
 }
 
-const renderHead = (head: Api<'AuditPage'>['head']): HTMLElement[] => {
+type AuditPage = ResponseOf<'GET /audit'>
+
+const renderHead = (head: AuditPage['head']): HTMLElement[] => {
   const text = describeHead(head)
   if (!head) return [paragraph(text)]
   return [
@@ -204,7 +210,7 @@ const renderHead = (head: Api<'AuditPage'>['head']): HTMLElement[] => {
   ]
 }
 
-const entryCells = (entry: Api<'AuditPage'>['entries'][number]): Child[] => {
+const entryCells = (entry: AuditPage['entries'][number]): Child[] => {
   const { number, time: at, actor, what, agent, seq } = entry
   const action = [
     ACTIONS[what] ?? what,

@@ -1,5 +1,5 @@
 import { plural } from '../../text/index.ts'
-import { type Api, agentPath, ignoreError } from '../api/index.ts'
+import { isProblem, type ResponseOf } from '../api/index.ts'
 import {
   append,
   button,
@@ -16,8 +16,8 @@ import {
 import { type Context, confirmAction, labelWith, runOn, section, showPages, statusOutput, time } from './view.ts'
 import { CLASS_MEANINGS, describeRevision, describeRollback } from './wording.ts'
 
-type Revision = Api<'RevisionList'>['revisions'][number]
-type Comparison = Api<'RevisionDiff'>
+type Revision = ResponseOf<'GET /agents/:id/revisions'>['revisions'][number]
+type Comparison = ResponseOf<'GET /agents/:id/revisions/:seq/diff'>
 
 /** An agent with a history. A removed one has no manifest, and `null` for its entity tag. */
 type Owner = { id: string; etag?: string | null | undefined }
@@ -27,8 +27,8 @@ export const revisionSection = (context: Context, owner: Owner): HTMLElement =>
   section('Revisions', async () => {
     const items = element('ol.revisions')
     let newest: Revision | undefined
-    const path = agentPath(owner.id, 'revisions')
-    const more = await showPages<Api<'RevisionList'>>(context, [path, { limit: '20' }], ({ revisions }) => {
+    const pages = context.pages('GET /agents/:id/revisions', { params: { id: owner.id }, query: { limit: 20 } })
+    const more = await showPages(pages, ({ revisions }) => {
       newest ??= revisions[0]
       const added = revisions.map(row => revisionItem(row, { context, owner, newest: newest ?? row }))
       append(items, added)
@@ -83,13 +83,15 @@ const revisionActions = (
   return [...actions, action('Go back to this', `revision ${seq}`, () => rollBack(seq, history))]
 }
 
-const readDiff = ({ context, owner }: History, to: number, from?: number): Promise<Comparison> =>
-  context.request(agentPath(owner.id, `revisions/${to}/diff${from === undefined ? '' : `?from=${from}`}`))
+const readDiff = ({ context, owner }: History, seq: number, from?: number): Promise<Comparison> =>
+  context.call('GET /agents/:id/revisions/:seq/diff', { params: { id: owner.id, seq }, query: { from } })
 
 const rollBack = async (seq: number, history: History): Promise<void> => {
   const { context, owner, newest } = history
   // A removal has no card, nor has a revision whose remote card was never fetched.
-  const comparison = await readDiff(history, seq, newest.seq).catch(ignoreError('revision-without-card'))
+  const comparison = await readDiff(history, seq, newest.seq).catch((error: unknown): undefined => {
+    if (!isProblem(error, 'revision-without-card')) throw error
+  })
   const explanation = paragraph(
     `This registers the manifest of revision ${seq} again, as a new revision. Nothing is deleted, and you can go ` +
       'back from there. The card of a remote agent is fetched again.',
@@ -97,8 +99,9 @@ const rollBack = async (seq: number, history: History): Promise<void> => {
   const content = [explanation, describeEffect(comparison, newest)]
   if (!(await confirmAction(`Go back to revision ${seq} of ${owner.id}?`, content, `Go back to revision ${seq}`)))
     return
-  const options = { method: 'POST', body: { seq }, etag: owner.etag } as const
-  const receipt = await context.request<Api<'Receipt'>>(agentPath(owner.id, 'rollback'), options)
+  const { id, etag } = owner
+  const options = { params: { id }, body: { seq }, ...(etag !== undefined && { etag }) }
+  const receipt = await context.call('POST /agents/:id/rollback', options)
   context.reload('good', describeRollback(seq, receipt))
 }
 

@@ -1,4 +1,4 @@
-import type { Api } from '../api/index.ts'
+import type { ResponseOf } from '../api/index.ts'
 import {
   button,
   type Child,
@@ -28,6 +28,9 @@ import {
   type View,
 } from './view.ts'
 import { describeGrant } from './wording.ts'
+
+type IssuedToken = ResponseOf<'POST /tokens'>
+type Token = ResponseOf<'GET /tokens'>['tokens'][number]
 
 /** Shows the tokens of a host, for admins: issues one, lists and revokes all. */
 export const tokensView = (context: Context): View => {
@@ -59,7 +62,7 @@ const LIFETIMES = [
 ] as const
 const DEFAULT_LIFETIME = 1
 
-const issueForm = ({ request }: Context, onIssued: (token: Api<'IssuedToken'>) => void): HTMLElement => {
+const issueForm = ({ call }: Context, onIssued: (token: IssuedToken) => void): HTMLElement => {
   const scopes = SCOPES.map(([scope, meaning]) => {
     const box = element('input', { type: 'checkbox', name: 'scopes', value: scope })
     return element('label.choice', box, ' ', element('code', scope), `: ${meaning}`)
@@ -80,7 +83,7 @@ const issueForm = ({ request }: Context, onIssued: (token: Api<'IssuedToken'>) =
     output,
   )
   return runOn(form, output, async () => {
-    const token = await request<Api<'IssuedToken'>>('/tokens', { method: 'POST', body: readTokenRequest(form) })
+    const token = await call('POST /tokens', { body: readTokenRequest(form) })
     form.reset()
     lifetime.selectedIndex = DEFAULT_LIFETIME
     onIssued(token)
@@ -88,13 +91,13 @@ const issueForm = ({ request }: Context, onIssued: (token: Api<'IssuedToken'>) =
 }
 
 /** Returns the body of `POST /tokens`. What is empty has the default of the API. */
-const readTokenRequest = (form: HTMLFormElement): object => {
+const readTokenRequest = (form: HTMLFormElement) => {
   const data = new FormData(form)
   const text = (name: string): string => String(data.get(name) ?? '').trim()
   const agents = text('agents').match(/[^\s,]+/g)
   const tiers = text('tiers').match(/[^\s,]+/g)
   return {
-    scopes: data.getAll('scopes'),
+    scopes: SCOPES.flatMap(([scope]) => (data.getAll('scopes').includes(scope) ? [scope] : [])),
     ...(agents && { agents }),
     ...(tiers && { tiers }),
     ...(text('expires') !== '' && { expires: Number(text('expires')) * 86_400 }),
@@ -102,7 +105,7 @@ const readTokenRequest = (form: HTMLFormElement): object => {
   }
 }
 
-const showIssued = (target: HTMLElement, { id, token, published }: Api<'IssuedToken'>): void => {
+const showIssued = (target: HTMLElement, { id, token, published }: IssuedToken): void => {
   const finish = (): void => {
     const issued = message('good', `The token \`${id}\` is issued. Its text is no longer shown.`)
     target.replaceChildren(issued)
@@ -131,7 +134,7 @@ const readTokens = async (context: Context): Promise<Child> => {
   const { scroller, addRow } = createTable('Issued tokens', columns)
   const output = statusOutput()
   let count = 0
-  const more = await showPages<Api<'TokenList'>>(context, ['/tokens', { limit: '50' }], ({ tokens }) => {
+  const more = await showPages(context.pages('GET /tokens', { query: { limit: 50 } }), ({ tokens }) => {
     count += tokens.length
     return tokens.map(token => addRow(tokenCells(token, context, output)))[0]
   })
@@ -139,7 +142,7 @@ const readTokens = async (context: Context): Promise<Child> => {
   return [scroller, more, output]
 }
 
-const tokenCells = (token: Api<'Token'>, context: Context, output: HTMLElement): Child[] => {
+const tokenCells = (token: Token, context: Context, output: HTMLElement): Child[] => {
   const { id, scopes, agents, tiers, expires, note } = token
   const revoke = button(labelWith('Revoke', `the token ${id}`), undefined, { class: 'danger' })
   return [
@@ -153,7 +156,7 @@ const tokenCells = (token: Api<'Token'>, context: Context, output: HTMLElement):
   ]
 }
 
-const revokeToken = async (token: Api<'Token'>, { request, grant, reload }: Context): Promise<void> => {
+const revokeToken = async (token: Token, { call, grant, reload }: Context): Promise<void> => {
   const { id, note } = token
   const content = [
     note !== '' && element('p', { dir: 'auto' }, note),
@@ -162,6 +165,6 @@ const revokeToken = async (token: Api<'Token'>, { request, grant, reload }: Cont
     id === grant.id && message('bad', 'This is the token that you use now.'),
   ]
   if (!(await confirmAction(`Revoke the token ${id}?`, content, 'Revoke the token'))) return
-  await request(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  await call('DELETE /tokens/:id', { params: { id } })
   reload('good', `The token \`${id}\` is revoked.`)
 }

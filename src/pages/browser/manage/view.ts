@@ -1,4 +1,4 @@
-import { type Api, CallError, type Client } from '../api/index.ts'
+import { ApiError, type Client, describeError, type ResponseOf } from '../api/index.ts'
 import {
   append,
   button,
@@ -13,18 +13,19 @@ import {
 } from '../elements/index.ts'
 
 /** The session in which every view is shown. */
-export type Context = {
-  request: Client
-  grant: Api<'OwnToken'>
+export type Context = Client & {
+  grant: ResponseOf<'GET /tokens/self'>
   /** Shows the view again, with a message above it. */
   reload: (kind: MessageKind, text: string) => void
 }
 
 /** An agent in a list. */
-export type ListedAgent = Api<'AgentList'>['agents'][number]
+export type ListedAgent = ResponseOf<'GET /agents'>['agents'][number]
 
 /** An agent whose view is shown. The parts of the view read its newest revision once. */
-export type Agent = ListedAgent & { context: Context; readNewest: () => Promise<Api<'Revision'>> }
+export type Agent = ListedAgent & { context: Context; readNewest: () => Promise<Revision> }
+
+type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
 
 /** A view: its heading, and its content, which may load its parts by itself. */
 export type View = { title: string; content: Child }
@@ -39,12 +40,12 @@ export const time = (iso: string): HTMLElement =>
 
 /** Returns an error for people: what is wrong, and where. */
 export const describeFailure = (error: unknown): HTMLElement => {
-  if (!(error instanceof CallError)) {
+  if (!(error instanceof ApiError)) {
     // A defect of this page: developers find it in the console.
     console.error(error)
     return message('bad', 'This page has failed. Load it again.')
   }
-  return element('div.message.bad', paragraph(error.message), error.errors.length > 0 && noteList(error.errors))
+  return element('div.message.bad', paragraph(describeError(error)), error.errors.length > 0 && noteList(error.errors))
 }
 
 /** Moves the focus to an element that replaces the one that had it. */
@@ -123,21 +124,20 @@ export const createTable = (label: string, columns: readonly string[]) => {
 
 /** Reads a list page by page, and returns the place of the button for more. `add` returns the first added item. */
 export const showPages = async <Page extends { cursor?: string | undefined }>(
-  { request }: Context,
-  [path, query]: [path: string, query: Readonly<Record<string, string>>],
+  pages: AsyncIterator<Page>,
   add: (page: Page) => HTMLElement | undefined,
 ): Promise<HTMLElement> => {
   const more = element('div')
-  const showPage = async (paging?: { cursor: string }): Promise<void> => {
-    const page = await request<Page>(`${path}?${new URLSearchParams({ ...query, ...paging })}`)
-    const first = add(page)
-    const { cursor } = page
+  const showPage = async (isFirst = false): Promise<void> => {
+    const { value, done } = await pages.next()
+    if (done) return
+    const added = add(value)
     const output = statusOutput()
-    const next = cursor !== undefined && runOn(button('Show more'), output, () => showPage({ cursor }))
+    const next = value.cursor !== undefined && runOn(button('Show more'), output, () => showPage())
     replaceContent(more, next && [next, output])
-    if (paging) moveFocus(first ?? more)
+    if (!isFirst) moveFocus(added ?? more)
   }
-  await showPage()
+  await showPage(true)
   return more
 }
 

@@ -1,5 +1,11 @@
 import { plural, shorten } from '../../text/index.ts'
-import type { Api } from '../api/index.ts'
+import type { ResponseOf } from '../api/index.ts'
+
+type Source = ResponseOf<'GET /agents/:id/source'>['source']
+type Observed = ResponseOf<'GET /agents/:id/observed'>
+type Token = ResponseOf<'GET /tokens/self'>
+type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
+type AuditEntry = ResponseOf<'GET /audit'>['entries'][number]
 
 /** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
 export const join = (words: readonly string[], limit = 10): string => {
@@ -9,7 +15,7 @@ export const join = (words: readonly string[], limit = 10): string => {
 
 const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
 
-type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Api<'OwnToken'>[Name][number][] }
+type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Token[Name][number][] }
 
 /** Describes what a token allows, one sentence an item. Code is in backticks. */
 export const describeGrant = ({ scopes, agents, tiers }: Grant): string[] => {
@@ -53,7 +59,7 @@ const ACTORS = new Map([
 export const describeActor = (actor: string): string => ACTORS.get(actor) ?? `the token \`${actor}\``
 
 /** Describes how a revision was made. */
-export const describeRevision = ({ by, author }: Pick<Api<'Revision'>, 'by' | 'author'>): string => {
+export const describeRevision = ({ by, author }: Pick<Revision, 'by' | 'author'>): string => {
   const actor = describeActor(author)
   if (by === 'removal') return `Removed by ${actor}`
   if (by === 'manifest') return `Registered by ${actor}`
@@ -70,7 +76,7 @@ export const CLASS_MEANINGS = {
 /** Describes the outcome of a rollback. */
 export const describeRollback = (
   restored: number,
-  { seq, changed, class: changeClass }: Pick<Api<'Receipt'>, 'seq' | 'changed' | 'class'>,
+  { seq, changed, class: changeClass }: Pick<ResponseOf<'POST /agents/:id/rollback'>, 'seq' | 'changed' | 'class'>,
 ): string => {
   if (!changed) return `The manifest of revision ${restored} is registered already: nothing has changed.`
   const meaning = changeClass ? ` For clients, the change is ${changeClass}.` : ''
@@ -90,7 +96,7 @@ export const describeSeconds = (seconds: number): string => {
 }
 
 /** Describes the state of a remote card: what clients get, and why. */
-export const describeSource = (source: Api<'SourceState'>): string[] => {
+export const describeSource = (source: Source): string[] => {
   const { state, kind, ttl, staleIfError, pin, verify, failure } = source
   const upstream = kind === 'mcp' ? 'the MCP server' : 'the upstream'
   const states = {
@@ -118,7 +124,7 @@ const describeApproval = (pin: boolean, isVerified: boolean): string => {
 }
 
 /** Describes what the signatures of a remote card have shown, one sentence an item. */
-export const describeVerification = ({ verify, verification }: Api<'SourceState'>): string[] => {
+export const describeVerification = ({ verify, verification }: Source): string[] => {
   if (verify === undefined) return ['The signatures of the card are not verified: set `upstream.keys` in the manifest.']
   const consequence =
     verify === 'require'
@@ -133,7 +139,7 @@ export const describeVerification = ({ verify, verification }: Api<'SourceState'
 }
 
 /** Describes how the calls of an agent ended, one sentence an item. */
-export const describeObserved = (observed: Omit<Api<'Observed'>, 'id'>): string[] => {
+export const describeObserved = (observed: Omit<Observed, 'id'>): string[] => {
   const { calls, errorRate, failures, streaming, pushNotifications, interfaces, operations, mediaTypes } = observed
   if (calls === 0) return ['No calls in the last 30 days. Calls are seen if they pass through this host.']
   const rate = `${Number((errorRate * 100).toFixed(1))} %`
@@ -156,7 +162,7 @@ export const describeObserved = (observed: Omit<Api<'Observed'>, 'id'>): string[
 const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).sort(([, a], [, b]) => b - a)
 
-const describeOutcomes = (subject: string, outcomes: Api<'Observed'>['streaming']): string[] => {
+const describeOutcomes = (subject: string, outcomes: Observed['streaming']): string[] => {
   const labels = { answered: 'answered', refused: 'refused as not supported', failed: 'failed' } as const
   const parts = (['answered', 'refused', 'failed'] as const)
     .filter(name => outcomes[name] > 0)
@@ -193,7 +199,7 @@ const SHOWN_DETAILS = [
 ]
 
 /** Describes the details of an entry of the audit, as `name: value`. */
-export const describeDetails = ({ details = {} }: Pick<Api<'AuditPage'>['entries'][number], 'details'>): string => {
+export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string => {
   const values = SHOWN_DETAILS.map(name => [name, [details[name] ?? []].flat().join(', ')])
   const shown = values.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`)
   return shorten(shown.join(' · '), 500)
