@@ -1,7 +1,6 @@
 import { type WireVersion, wireVersions } from '../card/model/index.ts'
-import type { JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
-import { isVersionParameter, type OperationName, operationNames, operations } from './operations.ts'
+import { type OperationName, operationNames, operations } from './operations.ts'
 
 /** The operation of an HTTP+JSON request, and the parameters in its path. */
 export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
@@ -96,17 +95,4 @@ export const rejectVersionMismatch = (
     version: requested,
     ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
-}
-
-/**
- * Merges the parameters of an HTTP+JSON call into those of JSON-RPC. The path wins over the body, and the body over the
- * query, where the first of several values counts. The version is not a parameter.
- */
-export const restParams = (
-  pathParams: Record<string, string>,
-  query: URLSearchParams,
-  body: JsonObject,
-): JsonObject => {
-  const fromQuery = [...query].filter(([name]) => !isVersionParameter(name)).reverse()
-  return { ...Object.fromEntries(fromQuery), ...body, ...pathParams }
 }

@@ -10,7 +10,6 @@ import {
   readExtensions,
   readVersion,
   rejectVersionMismatch,
-  restParams,
   versionOfPath,
 } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
@@ -71,15 +70,20 @@ export class RestCall implements InboundCall {
     if (value !== null && !isPlainObject(value))
       return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
     const { operation, version, pathParams } = this.#match
-    const query = this.#query
+    const { searchParams } = new URL(this.#request.url)
+    // Without the version, which is sent as a header. A repeated parameter has its first value only.
+    const named = [...searchParams].filter(([name]) => !isVersionParameter(name))
+    const query = Object.fromEntries(named.reverse())
+    const body = value ?? {}
     return {
       binding: 'HTTP+JSON',
       operation,
       version,
       dialect: version,
       id: null,
-      params: restParams(pathParams, query, value ?? {}),
-      sources: { path: pathParams, query: Object.fromEntries(query), body: value ?? {} },
+      // The path wins over the body, and the body over the query.
+      params: { ...Object.fromEntries(Object.entries(query).reverse()), ...body, ...pathParams },
+      sources: { path: pathParams, query, body },
       extensions: readExtensions(this.#request.headers),
     }
   }
@@ -102,12 +106,6 @@ export class RestCall implements InboundCall {
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const { version } = this.getErrorForm()
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
-  }
-
-  /** The query without the version, which is sent as a header. A repeated parameter has its first value only. */
-  get #query(): URLSearchParams {
-    const params = [...new URL(this.#request.url).searchParams].filter(([name]) => !isVersionParameter(name))
-    return new URLSearchParams(Object.fromEntries(params.reverse()))
   }
 }
 

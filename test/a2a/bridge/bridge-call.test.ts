@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bridgeCall, type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../../src/a2a/operations.ts'
-import { matchRestPath, restParams } from '../../../src/a2a/rest-paths.ts'
+import { matchRestPath } from '../../../src/a2a/rest-paths.ts'
 import { readTaskReferences } from '../../../src/a2a/task-references.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../../src/card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../../src/json/json.ts'
@@ -37,7 +37,7 @@ const paramsOf = ({ httpMethod, path, params = {} }: TranslatedRequest): JsonObj
   const [below = '', query] = path.split('?')
   const match = matchRestPath(httpMethod, below)
   if ('kind' in match) throw new Error(`no operation: ${httpMethod} ${path}`)
-  return restParams(match.pathParams, new URLSearchParams(query), params)
+  return { ...Object.fromEntries(new URLSearchParams(query)), ...params, ...match.pathParams }
 }
 
 /** Removes `blocking: true`, which is the default, and a configuration without anything else. */
