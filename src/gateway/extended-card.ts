@@ -8,7 +8,6 @@ import {
   type CallModes,
   type CallTarget,
   collectModes,
-  type DialectName,
   type RepresentationName,
   signedNames,
 } from '../card/model/index.ts'
@@ -41,21 +40,12 @@ export const fetchExtendedCard = async (
 ): Promise<Response | CallError> => {
   const card = await fetchCard(context, checked)
   if (!('documents' in card)) return card
-  const document = await signDocument(card, checked.call.dialect, context.env)
-  const body = new TextEncoder().encode(JSON.stringify(document)) as Uint8Array<ArrayBuffer>
-  return inbound.wrapCard({ body })
-}
-
-/** Signs a document if this host signs those of its kind and its author has not. */
-const signDocument = async (
-  { documents, manifest, origin }: ExtendedCard,
-  dialect: DialectName,
-  env: Env,
-): Promise<JsonObject> => {
-  const document = documents[dialect]
-  if (document.signatures !== undefined || !signedNames.some(name => name === dialect)) return document
-  const signing = await createSigning({ manifest, origin }, {}, env)
-  return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
+  const { dialect } = checked.call
+  const document = card.documents[dialect]
+  const mustSign = document.signatures === undefined && signedNames.some(name => name === dialect)
+  const signing = mustSign ? await createSigning(card, {}, context.env) : undefined
+  const signed = signing && 'signer' in signing ? (await signCard(document, signing.signer)).document : document
+  return inbound.wrapCard({ body: new TextEncoder().encode(JSON.stringify(signed)) as Uint8Array<ArrayBuffer> })
 }
 
 /** The modes of the extended card for a caller, undefined for none, until `expires`, in ms since 1970. */

@@ -17,19 +17,13 @@ import { translateAnswer } from './translate-answer.ts'
 export type AnswerForCaller = { text: string; status: number; isError: boolean; losses: readonly Loss[] }
 
 /** A call as an agent reads it that has another version or binding than the caller. */
-export type BridgedCall = Pick<TranslatedRequest, 'httpMethod' | 'path' | 'losses'> & {
-  /** The call in the version and binding of the agent. `params` are those of JSON-RPC, or the body of HTTP+JSON. */
-  call: A2ACall
-  hasBody: boolean
-  /** Translates an answer that was checked: one with the shape of the agent's version. */
-  translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
-}
+export type BridgedCall = Exclude<ReturnType<typeof bridgeCall>, CallError>
 
 /** The id of a call that has none, as over HTTP+JSON: A2A requires a string or an integer over JSON-RPC. */
 const ID = 1
 
 /** Translates a call for its agent. Refuses an operation that the version of the agent does not have. */
-export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): BridgedCall | CallError => {
+export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
   const { operation, id } = call
   const agent: Protocol = { binding, version }
   const request = translateRequest(call, agent)
@@ -38,9 +32,11 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): Bridg
   const answers = { operation, from: agent, to: call, id, task }
   return {
     ...others,
+    /** In the version and binding of the agent. `params` are those of JSON-RPC, or the body of HTTP+JSON. */
     call: { ...call, ...agent, id: id ?? ID, params: params ?? {} },
     hasBody: params !== undefined,
-    translate: (text, place, status) => {
+    /** Translates an answer that was checked: one with the shape of the agent's version. */
+    translate: (text: string, place: AnswerPlace, status: number): AnswerForCaller | CallError => {
       const parsed = parseJsonLossless(text === '' ? 'null' : text)
       // JavaScript can read some text that it cannot write again.
       if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }

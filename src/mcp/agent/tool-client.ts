@@ -64,7 +64,7 @@ export class ToolClient {
   ): Promise<ToolOutcome> {
     const { signal, timeoutSeconds } = options
     return this.#inSession(upstream, options, async pooled => {
-      if (!isListed && !isLinked(pooled, ownerOf(options), uri)) return { failure: unknownResource }
+      if (!isListed && !pooled.linked.has(keyOf(ownerOf(options), uri))) return { failure: unknownResource }
       const read = await pooled.session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
       if ('failure' in read) return read
       return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
@@ -139,9 +139,6 @@ const addLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string):
   const [oldest] = linked
   if (linked.size > MAX_LINKED_RESOURCES && oldest !== undefined) linked.delete(oldest)
 }
-
-/** Checks whether a result has linked a resource for an owner. */
-const isLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): boolean => linked.has(keyOf(owner, uri))
 
 /** The key of a session that all callers share. */
 const SHARED = ''

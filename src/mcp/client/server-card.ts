@@ -18,7 +18,7 @@ export const toSuperxCard = (
   const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = forms.flatMap(form => {
-    const listed = discovered[`${form.item}s` as const]
+    const listed = discovered[`${form.item}s`]
     return listed ? [{ member: form.member, ...toEntries(listed, form, budget) }] : []
   })
   const version = nonEmpty(serverInfo.version)
@@ -60,24 +60,17 @@ const describeServer = (
   return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
 }
 
-/** The form of one list of an MCP server in the card. */
-type ListForm = {
-  /** The member of the card. */
-  member: 'skills' | 'resources' | 'prompts'
-  /** MCP's name for one item. */
-  item: 'tool' | 'resource' | 'prompt'
-  /** The member that identifies an item: of two with the same value, the first counts. */
-  key: 'name' | 'uri'
-  toEntry: (item: JsonObject) => JsonObject
-}
-
-const forms: readonly ListForm[] = [
+/**
+ * The lists of an MCP server, by the member of the card and MCP's name for one item. `key` identifies an item: of two
+ * with the same value, the first counts.
+ */
+const forms = [
   {
     member: 'skills',
     item: 'tool',
     key: 'name',
     // A skill has what SuperX documents, and the members that describe a tool to its callers.
-    toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
+    toEntry: ({ name = '', description, inputSchema, ...tool }: JsonObject): JsonObject => ({
       id: name,
       name,
       ...(typeof description === 'string' && { description }),
@@ -89,15 +82,15 @@ const forms: readonly ListForm[] = [
     member: 'resources',
     item: 'resource',
     key: 'uri',
-    toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
+    toEntry: (resource: JsonObject) => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
   },
   {
     member: 'prompts',
     item: 'prompt',
     key: 'name',
-    toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
+    toEntry: (prompt: JsonObject) => pick(prompt, 'name', 'title', 'description', 'arguments'),
   },
-]
+] as const
 
 /** Copies the members that are present. */
 export const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
@@ -108,7 +101,7 @@ type Budget = { entries: number; characters: number }
 
 const toEntries = (
   { items, truncated }: Listed,
-  form: ListForm,
+  form: (typeof forms)[number],
   budget: Budget,
 ): { entries: JsonObject[]; notes: CardError[] } => {
   const { member, item } = form
@@ -133,7 +126,7 @@ const toEntries = (
 
 const toEntry = (
   value: Json,
-  { member, item, key, toEntry }: ListForm,
+  { member, item, key, toEntry }: (typeof forms)[number],
   keys: Set<string>,
   budget: Budget,
 ): { entry: JsonObject } | { error: string } => {
