@@ -47,13 +47,9 @@ export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
 const unsafe = /[\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\/|\/(?:\/|$)|(?:^|\/)\.{1,2}\s*(?:[;/]|$)/
 
-/** The first segments of longer paths: `tasks`, and the prefix of 0.3. */
-const collections = new Set(routes.flatMap(({ path }) => /^(\w+)\//.exec(path)?.[1] ?? []))
-
-/** The literal segments after a parameter, such as `pushNotificationConfigs`. */
-const subresources = new Set(routes.flatMap(({ path }) => /\}\/(\w+)/.exec(path)?.[1] ?? []))
-
-const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
+/** Returns the names that a pattern finds in the paths, such as `pushNotificationConfigs`, as alternatives. */
+const namesInPaths = (pattern: RegExp): string =>
+  [...new Set(routes.flatMap(({ path }) => pattern.exec(path)?.[1] ?? []))].join('|')
 
 /**
  * Matches values that end in a custom verb, such as `1:cancel`, contain a subresource, such as
@@ -62,9 +58,9 @@ const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?
  */
 const otherOperation = new RegExp(
   [
-    `:(?:${[...customVerbs].join('|')})\\s*(?:[;/]|$)`,
-    `(?:^|/)\\s*(?:${[...subresources].join('|')})\\s*(?:[;/]|$)`,
-    `^\\s*(?:${[...collections].join('|')})\\s*[;/]`,
+    `:(?:${namesInPaths(/\}:(\w+)$/)})\\s*(?:[;/]|$)`,
+    `(?:^|/)\\s*(?:${namesInPaths(/\}\/(\w+)/)})\\s*(?:[;/]|$)`,
+    `^\\s*(?:${namesInPaths(/^(\w+)\//)})\\s*[;/]`,
   ].join('|'),
   'i',
 )

@@ -20,7 +20,7 @@ type StreamWatch = {
  */
 export const relaySse = (body: ReadableStream<Uint8Array>, watch: StreamWatch): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()
-  new SseRelay(body.getReader({ mode: 'byob' }), writable.getWriter(), watch).start()
+  new SseRelay(body.getReader({ mode: 'byob' }), writable.getWriter(), watch)
   return readable
 }
 
@@ -52,9 +52,6 @@ class SseRelay {
     this.#writer = writer
     this.#watch = watch
     this.#framer = new SseFramer(watch.check ? MAX_EVENT_BYTES : undefined)
-  }
-
-  start(): void {
     const cancel = (reason: unknown) => this.#cancel(reason)
     this.#schedule(Math.min(this.#watch.heartbeatSeconds, this.#watch.idleSeconds) * 1000)
     // While the agent is silent, this is how a disconnected caller shows.
@@ -147,9 +144,7 @@ class SseRelay {
   }
 }
 
-/**
- * Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass as they arrive.
- */
+/** Unchecked events that arrive in parts are withheld up to this size; longer ones pass as they arrive. */
 const MAX_WITHHELD_BYTES = 64 * 1024
 
 const LINE_FEED = 0x0a
@@ -317,9 +312,8 @@ const endOfLine = (chunk: Uint8Array, start: number): number | undefined => {
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** Decodes bytes that end with an event, so that nothing of them stays in the decoder. */
-const decodeAll = (bytes: readonly Uint8Array[]): string => {
-  return bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
-}
+const decodeAll = (bytes: readonly Uint8Array[]): string =>
+  bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
 
 /**
  * Checks the events of a text. Returns undefined if all pass as they are; else the text that passes, and the error that

@@ -22,23 +22,20 @@ export const translateCall = (
   target: CallTarget,
   selector: AgentParameter | undefined,
 ): TranslatedCall | CallError => {
+  const containsHostToken = createTokenFinder(context.env)
+  // No agent may see a token of this host, in a body either.
+  const queryWithTokens = Object.entries(call.sources?.query ?? {}).filter(
+    ([name, value]) => call.params[name] === value && [name, value].some(containsHostToken),
+  )
   // These are for this host, or replaced by those of the card.
   const replaced = [
     ...(selector === undefined ? [] : [selector]),
     ...(['tenant', 'agentName'] as const).filter(name => target[name] !== undefined),
-    ...queryWithTokens(call, context.env),
+    ...queryWithTokens.map(([name]) => name),
   ]
   const bridged = bridgeCall({ ...call, params: omit(call.params, ...replaced) }, target)
   if ('kind' in bridged) return bridged
   return { call: bridged.call, message: writeMessage(bridged, target), translate: reportLosses(context, bridged) }
-}
-
-/** Returns the parameters of the query that contain a token of this host, which no agent may see in a body either. */
-const queryWithTokens = ({ params, sources }: A2ACall, env: Env): string[] => {
-  const containsHostToken = createTokenFinder(env)
-  return Object.entries(sources?.query ?? {}).flatMap(([name, value]) =>
-    params[name] === value && [name, value].some(containsHostToken) ? [name] : [],
-  )
 }
 
 /** Writes a translated call, with the tenant and agent name of the card. */

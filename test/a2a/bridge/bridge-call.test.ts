@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bridgeCall, type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
+import { type BridgedCall, bridgeCall } from '../../../src/a2a/bridge/bridge-call.ts'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../../src/a2a/operations.ts'
 import { matchRestPath } from '../../../src/a2a/rest-paths.ts'
 import { readTaskReferences } from '../../../src/a2a/task-references.ts'
@@ -24,6 +24,16 @@ const exact = JSON.rawJSON('1.0')
 
 const callOf = (operation: OperationName, params: JsonObject, { binding, version }: Protocol = v1): A2ACall =>
   callWith({ operation, params, binding, version })
+
+type TranslatedRequest = Pick<BridgedCall, 'httpMethod' | 'path' | 'losses'> & { params?: JsonObject }
+
+/** Returns a translated request, or its error. */
+const translateRequest = (call: A2ACall, to: Protocol) => {
+  const bridged = bridgeCall(call, to)
+  if ('kind' in bridged) return bridged
+  const { httpMethod, path, losses, hasBody } = bridged
+  return { httpMethod, path, losses, ...(hasBody && { params: bridged.call.params }) }
+}
 
 const translated = (call: A2ACall, to: Protocol): TranslatedRequest => {
   const request = translateRequest(call, to)
