@@ -20,7 +20,7 @@ type StreamWatch = {
  */
 export const relaySse = (body: ReadableStream<Uint8Array>, watch: StreamWatch): ReadableStream<Uint8Array> => {
   const { readable, writable } = new IdentityTransformStream()
-  new SseRelay(body.getReader({ mode: 'byob' }), writable.getWriter(), watch)
+  new SseRelay(body.getReader({ mode: 'byob' }), writable.getWriter(), watch).start()
   return readable
 }
 
@@ -52,6 +52,9 @@ class SseRelay {
     this.#writer = writer
     this.#watch = watch
     this.#framer = new SseFramer(watch.check ? MAX_EVENT_BYTES : undefined)
+  }
+
+  start(): void {
     const cancel = (reason: unknown) => this.#cancel(reason)
     this.#schedule(Math.min(this.#watch.heartbeatSeconds, this.#watch.idleSeconds) * 1000)
     // While the agent is silent, this is how a disconnected caller shows.

@@ -95,7 +95,7 @@ export class JsonRpcCall implements InboundCall {
   }
 
   async findAgent(context: CallContext): Promise<AgentRef | CallError> {
-    return this.#selector?.find(this.#params, context) ?? agentById()
+    return this.#selector?.find(this.#rpc.params ?? {}, context) ?? agentById()
   }
 
   parse(profile: CallProfile): A2ACall | CallError {
@@ -108,7 +108,7 @@ export class JsonRpcCall implements InboundCall {
       binding: 'JSONRPC',
       ...resolved,
       id,
-      params: this.#params,
+      params: this.#rpc.params ?? {},
       extensions: readExtensions(this.#request.headers),
     }
     return 'error' in this.#rpc ? (rejectParams(call) ?? this.#rpc.error) : call
@@ -131,10 +131,6 @@ export class JsonRpcCall implements InboundCall {
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const before = `{"jsonrpc":"2.0","id":${JSON.stringify(this.#rpc.id)},"result":`
     return a2aResponse(new Blob([before, body, '}']), 200, { 'Cache-Control': PRIVATE_NO_STORE })
-  }
-
-  get #params(): JsonObject {
-    return this.#rpc.params ?? {}
   }
 }
 

@@ -8,18 +8,16 @@ import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
 import { quotaMessage, type ToolOutcome } from './tool-outcome.ts'
 import { type BoundTool, createReporter, ToolRun } from './tool-run.ts'
 
-/** Takes the events of a task while no message of the caller is being answered. `release` follows the last of them. */
-type Background = { store: (event: AgentExecutionEvent) => Promise<void>; release: (taskId: string) => void }
-
 /**
  * Creates the executor of one call, which runs a tool as an A2A task and reports its progress. `tool` is absent unless
- * the call is the first message of a task.
+ * the call is the first message of a task. `store` takes the events of a task while no message of the caller is being
+ * answered, and `release` follows the last of them.
  */
 export const createToolExecutor = (
   tool: BoundTool | undefined,
   running: RunningTasks,
   identity: CallerIdentity,
-  { store, release }: Background,
+  { store, release }: { store: (event: AgentExecutionEvent) => Promise<void>; release: (taskId: string) => void },
 ): AgentExecutor => ({
   execute: async ({ taskId, contextId, userMessage, task }, bus) => {
     const ids = { taskId, contextId }

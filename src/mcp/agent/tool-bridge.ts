@@ -65,7 +65,7 @@ export class ToolBridge {
     this.#alarm.clear()
     const now = Date.now()
     const nextExpiry = this.#tasks.deleteExpired(now)
-    const nextIdle = this.#client.closeIdle(now)
+    const nextIdle = this.#client.pool.closeIdle(now)
     if (this.#running.size > 0 || nextIdle !== undefined)
       return this.#alarm.wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
     if (nextExpiry !== undefined) await this.#alarm.wakeAt(nextExpiry)

@@ -27,23 +27,20 @@ export type CallOptions = {
   onElicitation: OnElicitation
 }
 
+type Upstream = BridgeCall['upstream']
+
 /** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call. */
 export class ToolClient {
+  readonly pool: SessionPool
   readonly #env: Env
-  readonly #pool: SessionPool
 
   constructor(env: Env, onToolsChanged: () => void) {
     this.#env = env
-    this.#pool = new SessionPool(onToolsChanged)
+    this.pool = new SessionPool(onToolsChanged)
   }
 
   /** Calls a tool. */
-  async call(
-    upstream: BridgeCall['upstream'],
-    name: string,
-    args: JsonObject,
-    options: CallOptions,
-  ): Promise<ToolOutcome> {
+  async call(upstream: Upstream, name: string, args: JsonObject, options: CallOptions): Promise<ToolOutcome> {
     const { signal, timeoutSeconds, onProgress, onElicitation } = options
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
     const owner = ownerOf(options)
@@ -58,7 +55,7 @@ export class ToolClient {
 
   /** Reads a resource that the card lists or that a result has linked for the owner of the session. */
   async read(
-    upstream: BridgeCall['upstream'],
+    upstream: Upstream,
     { uri, isListed }: NonNullable<BridgeCall['resource']>,
     options: Omit<CallOptions, 'onProgress' | 'onElicitation'>,
   ): Promise<ToolOutcome> {
@@ -71,14 +68,9 @@ export class ToolClient {
     })
   }
 
-  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
-  closeIdle(now: number): number | undefined {
-    return this.#pool.closeIdle(now)
-  }
-
   /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
-    upstream: BridgeCall['upstream'],
+    upstream: Upstream,
     options: Pick<CallOptions, 'caller' | 'context' | 'timeoutSeconds'>,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
@@ -86,16 +78,16 @@ export class ToolClient {
     const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const pooled = await this.#pool.acquire(upstream, ownerOf(options), fetch)
+      const pooled = await this.pool.acquire(upstream, ownerOf(options), fetch)
       if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
       try {
         const done = await work(pooled)
         if ('result' in done) return toOutcome(done.result)
         const { failure } = done
-        if (endsSession.has(failure.code)) this.#pool.retire(pooled)
+        if (endsSession.has(failure.code)) this.pool.retire(pooled)
         if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, timeoutSeconds)
       } finally {
-        this.#pool.release(pooled)
+        this.pool.release(pooled)
       }
     }
   }
@@ -163,11 +155,7 @@ class SessionPool {
   }
 
   /** Returns the session of an owner, and opens one if there is none. It stays open at least until it is released. */
-  async acquire(
-    upstream: BridgeCall['upstream'],
-    owner: SessionOwner,
-    fetch: UpstreamFetch,
-  ): Promise<PooledSession | McpError> {
+  async acquire(upstream: Upstream, owner: SessionOwner, fetch: UpstreamFetch): Promise<PooledSession | McpError> {
     const target = JSON.stringify(upstream)
     for (const pooled of this.#sessions.values())
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
@@ -207,7 +195,7 @@ class SessionPool {
   }
 
   /** Opens a session. Two calls of one caller wait for the same one. */
-  #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
+  #open(upstream: Upstream, owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
     const key = `${target} ${keyOf(owner)}`
     const open = async (): Promise<PooledSession | McpError> => {

@@ -2,7 +2,6 @@ import type {
   CallToolRequest,
   ClientOptions,
   Progress,
-  ReconnectionScheduler,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
@@ -76,6 +75,7 @@ const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
 
 const OPENING_TIMEOUT_MS = 10_000
 const CLOSING_TIMEOUT_MS = 2_000
+const MIN_RECONNECTION_DELAY_MS = 1_000
 
 /** Opens a session over Streamable HTTP, in whichever version of MCP the server speaks. */
 export const openSession = async (
@@ -272,8 +272,17 @@ const createConnection = async (
     fetch: bounded,
     // The fetch guard does not check where a redirect leads, and MCP needs none.
     requestInit: { redirect: 'manual' },
-    reconnectionOptions,
-    reconnectionScheduler,
+    reconnectionOptions: {
+      maxRetries: 2,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 1.5,
+    },
+    // Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once.
+    reconnectionScheduler: (reconnect, delay) => {
+      const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
+      return () => clearTimeout(timer)
+    },
   })
   return {
     client,
@@ -314,19 +323,3 @@ const failRequest = (transport: StreamableHTTPClientTransport, id: string | numb
     id,
     error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
   })
-
-/** The rules by which the client resumes event streams. Servers may set the delay with `retry`. */
-const reconnectionOptions = {
-  maxRetries: 2,
-  initialReconnectionDelay: 1_000,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 1.5,
-}
-
-const MIN_RECONNECTION_DELAY_MS = 1_000
-
-/** Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once. */
-const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
-  const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
-  return () => clearTimeout(timer)
-}
