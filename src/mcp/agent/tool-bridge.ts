@@ -226,25 +226,20 @@ type ResponseFormat = {
 /** Returns the HTTP response for what the SDK returns: JSON, or an event stream. */
 export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
   if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
+  const { stream } = format
   const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error) }))
   if ('failed' in first) return singleResponse(first.failed, format)
-  writeEvents(first, responses, format).then(
-    () => format.stream.end(),
-    (error: unknown) => format.stream.end(toEvent(rpcError(error), format)),
+  /** Reads every event from the SDK, even if no client does: the SDK stores the task only while its events are read. */
+  const writeEvents = async (): Promise<void> => {
+    for (let next = first; !next.done; next = await responses.next())
+      if (stream.isOpen && !stream.write(toEvent(next.value, format)))
+        stream.end(toEvent(rpcError(tooMuchUnread), format))
+  }
+  writeEvents().then(
+    () => stream.end(),
+    (error: unknown) => stream.end(toEvent(rpcError(error), format)),
   )
-  return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
-}
-
-/** Reads every event from the SDK, even if no client does: the SDK stores the task only while its events are read. */
-const writeEvents = async (
-  first: IteratorResult<RpcResponse, void>,
-  responses: AsyncGenerator<RpcResponse, void, undefined>,
-  format: ResponseFormat,
-): Promise<void> => {
-  const { stream } = format
-  for (let next = first; !next.done; next = await responses.next())
-    if (stream.isOpen && !stream.write(toEvent(next.value, format)))
-      stream.end(toEvent(rpcError(tooMuchUnread), format))
+  return new Response(stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
 
 const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')

@@ -104,46 +104,40 @@ const toEntries = (
   form: (typeof forms)[number],
   budget: Budget,
 ): { entries: JsonObject[]; notes: CardError[] } => {
-  const { member, item } = form
+  const { member, item, key } = form
   const entries: JsonObject[] = []
   const notes: CardError[] = []
   const keys = new Set<string>()
   const note = (message: string): void => {
     notes.push({ pointer: `/${member}`, message })
   }
+  const convert = (value: Json): { entry: JsonObject } | { error: string } => {
+    const id = isJsonObject(value) ? value[key] : undefined
+    if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
+    if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
+    // The MCP client of this host has no tasks: the protocol has replaced them since.
+    if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
+      return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
+    const entry = form.toEntry(value)
+    const [error] = checkDocument({ [member]: [entry] })
+    if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
+    const size = JSON.stringify(entry).length
+    if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
+    budget.characters -= size
+    keys.add(id)
+    return { entry }
+  }
   for (const [index, each] of items.entries()) {
     if (entries.length === budget.entries) {
       note(`omits ${items.length - index} of ${items.length} ${item}s: a card lists at most ${budget.entries}`)
       break
     }
-    const converted = toEntry(each, form, keys, budget)
+    const converted = convert(each)
     if ('entry' in converted) entries.push(converted.entry)
     else note(`omits ${item} ${index + 1}${quotedName(each)}: ${converted.error}`)
   }
   if (truncated !== undefined) note(`may lack ${item}s: ${truncated}`)
   return { entries, notes }
-}
-
-const toEntry = (
-  value: Json,
-  { member, item, key, toEntry }: (typeof forms)[number],
-  keys: Set<string>,
-  budget: Budget,
-): { entry: JsonObject } | { error: string } => {
-  const id = isJsonObject(value) ? value[key] : undefined
-  if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
-  if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
-  // The MCP client of this host has no tasks: the protocol has replaced them since.
-  if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
-    return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
-  const entry = toEntry(value)
-  const [error] = checkDocument({ [member]: [entry] })
-  if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
-  const size = JSON.stringify(entry).length
-  if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
-  budget.characters -= size
-  keys.add(id)
-  return { entry }
 }
 
 const quotedName = (value: Json): string => {

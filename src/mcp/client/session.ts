@@ -83,14 +83,15 @@ export const openSession = async (
   fetch: UpstreamFetch,
   options: SessionOptions = {},
 ): Promise<{ session: Session } | Failed> => {
-  const opened = await open(url, fetch, options, { mode: 'legacy' })
+  const opened = await open(url, fetch, { ...options, versionNegotiation: { mode: 'legacy' } })
   // Without a session, a server can elicit only in the newest version, in its response to a call.
   const mayBeNewer =
     'session' in opened
       ? opened.session.isStateless && (options.elicitations ?? 'none') !== 'none'
       : ['refused', 'session-lost'].includes(opened.failure.code)
   if (!mayBeNewer) return opened
-  const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
+  const versionNegotiation = { mode: { pin: VERSION_WITHOUT_INITIALIZE } }
+  const newer = await open(url, fetch, { ...options, versionNegotiation })
   if ('session' in newer) {
     if ('session' in opened) await opened.session.close()
     return newer
@@ -102,16 +103,17 @@ export const openSession = async (
   return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
 
+type OpenOptions = SessionOptions & Required<Pick<ClientOptions, 'versionNegotiation'>>
+
 const open = async (
   url: string,
   fetch: UpstreamFetch,
-  options: SessionOptions,
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+  options: OpenOptions,
 ): Promise<{ session: Session } | Failed> => {
   const { timeoutMs = OPENING_TIMEOUT_MS, signal } = options
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
   if (deadline.aborted) return { failure: timedOut }
-  const connection = await createConnection(url, fetch, options, versionNegotiation)
+  const connection = await createConnection(url, fetch, options)
   // The client's own timeouts are for single requests, and opening a session takes several.
   const onDeadline = () => connection.end(timedOut)
   deadline.addEventListener('abort', onDeadline)
@@ -227,8 +229,8 @@ const createConnection = async (
     maxSessionBytes = Number.POSITIVE_INFINITY,
     elicitations,
     onToolsChanged,
-  }: SessionOptions,
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+    versionNegotiation,
+  }: OpenOptions,
 ) => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
