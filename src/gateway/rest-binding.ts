@@ -16,7 +16,7 @@ import type { CallProfile } from '../card/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
 import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
@@ -112,10 +112,7 @@ export class RestCall implements InboundCall {
 /** Wraps the security schemes of a 0.3 card as 0.3's proto does, too: its readers reject others. */
 const wrapSchemesForProto = (body: BufferSource): string => {
   const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
-  const schemes = isJsonObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
-  const wrapped = schemes.map(([name, scheme]) => [
-    name,
-    isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
-  ])
-  return JSON.stringify({ ...card, ...(wrapped.length > 0 && { securitySchemes: Object.fromEntries(wrapped) }) })
+  const schemes = isJsonObject(card.securitySchemes) ? card.securitySchemes : {}
+  const securitySchemes = mapMembers(schemes, each => (isJsonObject(each) ? writeV0SchemeWithWrapper(each) : each))
+  return JSON.stringify({ ...card, ...(Object.keys(schemes).length > 0 && { securitySchemes }) })
 }

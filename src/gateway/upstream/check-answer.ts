@@ -17,7 +17,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonEntries,
+  mapMembers,
   toText,
 } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
@@ -72,8 +72,7 @@ const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number)
 const withoutSecrets = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isPlainObject(value)) return value
-  const kept = jsonEntries(value).filter(([name]) => !/^(?:token|credentials)$/i.test(name))
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member)]))
+  return mapMembers(value, (each, name) => (/^(?:token|credentials)$/i.test(name) ? undefined : withoutSecrets(each)))
 }
 
 const checkUnredacted = (text: string, check: AnswerCheck): Checking => {

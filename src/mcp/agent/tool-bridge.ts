@@ -1,4 +1,4 @@
-import { AgentCard, type Message, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk'
+import { AgentCard, type Message, type SendMessageRequest, type Task } from '@a2a-js/sdk'
 import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import {
   DefaultExecutionEventBusManager,
@@ -181,10 +181,7 @@ class ToolRequestHandler extends DefaultRequestHandler {
     return super.sendMessage(await this.#check(request, context), context)
   }
 
-  override async *sendMessageStream(
-    request: SendMessageRequest,
-    context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+  override async *sendMessageStream(request: SendMessageRequest, context: ServerCallContext) {
     yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 

@@ -39,7 +39,6 @@ export class ToolClient {
     this.pool = new SessionPool(onToolsChanged)
   }
 
-  /** Calls a tool. */
   async call(upstream: Upstream, name: string, args: JsonObject, options: CallOptions): Promise<ToolOutcome> {
     const { signal, timeoutSeconds, onProgress, onElicitation } = options
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
@@ -171,7 +170,6 @@ class SessionPool {
     return opening.pooled
   }
 
-  /** Gives a session back after a call. */
   release(pooled: PooledSession): void {
     pooled.calls--
     pooled.lastUsed = Date.now()
