@@ -94,8 +94,8 @@ export class JsonRpcCall implements InboundCall {
     return 'error' in this.#rpc && this.#rpc.params === undefined ? this.#rpc.error : undefined
   }
 
-  async findAgent(context: CallContext): Promise<AgentRef | CallError> {
-    return this.#selector?.find(this.#rpc.params ?? {}, context) ?? agentById()
+  findAgent(context: CallContext): Promise<AgentRef | CallError> | undefined {
+    return this.#selector?.find(this.#rpc.params ?? {}, context)
   }
 
   parse(profile: CallProfile): A2ACall | CallError {

@@ -55,10 +55,6 @@ export class RestCall implements InboundCall {
     return undefined
   }
 
-  async findAgent(): Promise<AgentRef> {
-    return this.agent
-  }
-
   parse(profile: CallProfile): A2ACall | CallError {
     if ('kind' in this.#match) return this.#match
     if ('kind' in this.#body) return this.#body

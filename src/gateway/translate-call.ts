@@ -12,16 +12,13 @@ import {
   type UpstreamMessage,
 } from './upstream/start.ts'
 
-/** A call as its agent gets it, and how answers are translated for the caller. */
-type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
-
 /** Translates a call for an agent of another version or binding. `selector` is the parameter that chose the agent. */
 export const translateCall = (
   context: CallContext,
   call: A2ACall,
   target: CallTarget,
   selector: AgentParameter | undefined,
-): TranslatedCall | CallError => {
+): { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer } | CallError => {
   const containsHostToken = createTokenFinder(context.env)
   // No agent may see a token of this host, in a body either.
   const queryWithTokens = Object.entries(call.sources?.query ?? {}).filter(

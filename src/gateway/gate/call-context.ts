@@ -23,7 +23,7 @@ export type InboundCall = {
   /** The agent, if the path names it. */
   readonly agent: AgentRef | undefined
   /** Finds the agent by the parameters of the call, where the path does not name it. */
-  findAgent: (context: CallContext) => Promise<AgentRef | CallError>
+  findAgent?: (context: CallContext) => Promise<AgentRef | CallError> | undefined
   /** Reads the body. Returns an error if it is not a call. */
   read: () => Promise<CallError | undefined>
   /** Parses what was read, now that the versions of the agent are known. */
