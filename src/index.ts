@@ -1,5 +1,5 @@
 import { handleRequest } from './app.ts'
-import { McpServerAgent } from './mcp/agent/start.ts'
+import { createMcpServerAgent } from './mcp/agent/start.ts'
 import { requestRefresh } from './sources/start.ts'
 
 export { Catalog } from './api/catalogs/start.ts'
@@ -12,8 +12,6 @@ export { RemoteCard } from './sources/start.ts'
  * The Durable Object of an agent that is an MCP server. Its card is fetched again when the server announces other
  * tools.
  */
-export class McpAgent extends McpServerAgent {
-  protected override readonly refreshCard = (agent: string, env: Env) => requestRefresh(agent, { force: true }, env)
-}
+export class McpAgent extends createMcpServerAgent((agent, env) => requestRefresh(agent, { force: true }, env)) {}
 
 export default { fetch: handleRequest } satisfies ExportedHandler<Env>

@@ -54,9 +54,7 @@ export const specifiedError = (reason: SpecifiedReason): SpecifiedError => {
 }
 
 /** Every error that a specification defines. */
-export const specifiedErrors: readonly SpecifiedError[] = Object.keys(specification).map(name =>
-  specifiedError(name as SpecifiedReason),
-)
+export const specifiedErrors = (Object.keys(specification) as SpecifiedReason[]).map(specifiedError)
 
 /** An error of A2A for a call that was read. */
 const a2aError = (reason: SpecifiedReason) =>

@@ -16,8 +16,10 @@ export const toJsonRpcError = (error: CallError, version: WireVersion): RpcError
   writeJsonRpcError(describeError(error), version)
 
 const writeJsonRpcError = (description: ErrorDescription, version: WireVersion): RpcError => {
-  const { code, message } = description
-  return { code, message, data: version === '1.0' ? toDetails(description) : toData(description) }
+  const { code, message, reason, metadata, violations } = description
+  if (version === '1.0') return { code, message, data: toDetails(description) }
+  // The form of `data` in 0.3 is free.
+  return { code, message, data: { reason, ...metadata, ...(violations.length > 0 && { fieldViolations: violations }) } }
 }
 
 /** Builds the HTTP response of a call that was refused, or failed before any of its response was passed on. */
@@ -60,13 +62,6 @@ export const rpcErrorText = (id: Json, error: RpcError): string => JSON.stringif
 
 /** Writes one server-sent event. JSON text has no line breaks of its own. */
 export const eventText = (data: string): string => `data: ${data}\n\n`
-
-/** The `data` of 0.3, whose form is free. */
-const toData = ({ reason, metadata, violations }: ErrorDescription): JsonObject => ({
-  reason,
-  ...metadata,
-  ...(violations.length > 0 && { fieldViolations: violations }),
-})
 
 /** The type of the detail of 1.0 that names an error by its reason. */
 export const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'

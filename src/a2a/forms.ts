@@ -94,18 +94,7 @@ export type Check = (value: unknown) => string | undefined
 type ReadMember = (object: JsonObject, field: string) => Json | undefined
 
 /** The objects of A2A in one form. */
-export type Shapes = Readonly<
-  Record<ResultName | 'pushConfig', Check> & {
-    /** A message of a caller, who may leave out its `kind`, but not its role and, in ProtoJSON, its parts. */
-    sentMessage: Check
-    read: ReadMember
-    form: Form
-    /** The name of the parts of a message. */
-    messageParts: 'parts' | 'content'
-    /** The version whose parts these are. */
-    version: WireVersion
-  }
->
+export type Shapes = ReturnType<typeof createShapes>
 
 const check =
   (description: string, isValid: (value: unknown) => boolean): Check =>
@@ -184,7 +173,7 @@ export const checkCard: Check = objectWith(readPlain, { name: string })
  * the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and its readers take absence for
  * that.
  */
-const createShapes = (form: Form, version: WireVersion): Shapes => {
+const createShapes = (form: Form, version: WireVersion) => {
   const isProto = form !== 'kinds'
   const read = isProto ? readProto : readPlain
   const id = isProto ? nonEmpty : string
@@ -215,9 +204,12 @@ const createShapes = (form: Form, version: WireVersion): Shapes => {
   return {
     read,
     form,
+    /** The name of the parts of a message. */
     messageParts,
+    /** The version whose parts these are. */
     version,
     message: isProto ? innerMessage : both(objectWith(read, kind('message')), innerMessage),
+    /** A message of a caller, who may leave out its `kind`, but not its role and, in ProtoJSON, its parts. */
     sentMessage: isProto
       ? both(innerMessage, objectWith(read, { role: sender, [messageParts]: someParts }))
       : innerMessage,

@@ -1,7 +1,6 @@
 import { type WireVersion, wireVersions } from '../card/model/index.ts'
-import type { JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
-import { isVersionParameter, type OperationName, operationNames, operations } from './operations.ts'
+import { type OperationName, operationNames, operations } from './operations.ts'
 
 /** The operation of an HTTP+JSON request, and the parameters in its path. */
 export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
@@ -48,13 +47,9 @@ export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
 const unsafe = /[\\\u0000-\u001f\u007f-\u009f\u2028\u2029]|^\/|\/(?:\/|$)|(?:^|\/)\.{1,2}\s*(?:[;/]|$)/
 
-/** The first segments of longer paths: `tasks`, and the prefix of 0.3. */
-const collections = new Set(routes.flatMap(({ path }) => /^(\w+)\//.exec(path)?.[1] ?? []))
-
-/** The literal segments after a parameter, such as `pushNotificationConfigs`. */
-const subresources = new Set(routes.flatMap(({ path }) => /\}\/(\w+)/.exec(path)?.[1] ?? []))
-
-const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?.[1] ?? []))
+/** Returns the names that a pattern finds in the paths, such as `pushNotificationConfigs`, as alternatives. */
+const namesInPaths = (pattern: RegExp): string =>
+  [...new Set(routes.flatMap(({ path }) => pattern.exec(path)?.[1] ?? []))].join('|')
 
 /**
  * Matches values that end in a custom verb, such as `1:cancel`, contain a subresource, such as
@@ -63,9 +58,9 @@ const customVerbs = new Set(routes.flatMap(({ path }) => /\}:(\w+)$/.exec(path)?
  */
 const otherOperation = new RegExp(
   [
-    `:(?:${[...customVerbs].join('|')})\\s*(?:[;/]|$)`,
-    `(?:^|/)\\s*(?:${[...subresources].join('|')})\\s*(?:[;/]|$)`,
-    `^\\s*(?:${[...collections].join('|')})\\s*[;/]`,
+    `:(?:${namesInPaths(/\}:(\w+)$/)})\\s*(?:[;/]|$)`,
+    `(?:^|/)\\s*(?:${namesInPaths(/\}\/(\w+)/)})\\s*(?:[;/]|$)`,
+    `^\\s*(?:${namesInPaths(/^(\w+)\//)})\\s*[;/]`,
   ].join('|'),
   'i',
 )
@@ -96,17 +91,4 @@ export const rejectVersionMismatch = (
     version: requested,
     ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
-}
-
-/**
- * Merges the parameters of an HTTP+JSON call into those of JSON-RPC. The path wins over the body, and the body over the
- * query, where the first of several values counts. The version is not a parameter.
- */
-export const restParams = (
-  pathParams: Record<string, string>,
-  query: URLSearchParams,
-  body: JsonObject,
-): JsonObject => {
-  const fromQuery = [...query].filter(([name]) => !isVersionParameter(name)).reverse()
-  return { ...Object.fromEntries(fromQuery), ...body, ...pathParams }
 }

@@ -147,9 +147,7 @@ class SseRelay {
   }
 }
 
-/**
- * Events that arrive in parts are withheld up to this size if they are not checked; longer ones pass as they arrive.
- */
+/** Unchecked events that arrive in parts are withheld up to this size; longer ones pass as they arrive. */
 const MAX_WITHHELD_BYTES = 64 * 1024
 
 const LINE_FEED = 0x0a
@@ -317,9 +315,8 @@ const endOfLine = (chunk: Uint8Array, start: number): number | undefined => {
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** Decodes bytes that end with an event, so that nothing of them stays in the decoder. */
-const decodeAll = (bytes: readonly Uint8Array[]): string => {
-  return bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
-}
+const decodeAll = (bytes: readonly Uint8Array[]): string =>
+  bytes.map(each => decoder.decode(each, { stream: true })).join('') + decoder.decode()
 
 /**
  * Checks the events of a text. Returns undefined if all pass as they are; else the text that passes, and the error that

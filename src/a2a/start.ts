@@ -1,11 +1,4 @@
 export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './call-error.ts'
 export { isPlainObject, type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'
-export {
-  firstDefined,
-  foldName,
-  type MessageFacts,
-  nameBlocking,
-  readAcceptedOutputModes,
-  readMessage,
-} from './message.ts'
+export * from './message.ts'
 export * from './operations.ts'

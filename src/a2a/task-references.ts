@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
 import { isPlainObject } from './jsonrpc.ts'
@@ -129,12 +129,10 @@ export const dropRoutingParams = (call: A2ACall): A2ACall => {
 const isRoutingParam = (name: string): boolean => ['tenant', 'agentname'].includes(foldName(name))
 
 const withoutRouting = (object: JsonObject): JsonObject =>
-  Object.fromEntries(
-    jsonEntries(object).flatMap(([name, value]) => {
-      if (isRoutingParam(name)) return []
-      return [[name, isFreeForm(foldName(name)) ? value : withoutNestedRouting(value)]]
-    }),
-  )
+  mapMembers(object, (value, name) => {
+    if (isRoutingParam(name)) return undefined
+    return isFreeForm(foldName(name)) ? value : withoutNestedRouting(value)
+  })
 
 const withoutNestedRouting = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutNestedRouting)

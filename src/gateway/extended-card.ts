@@ -8,7 +8,6 @@ import {
   type CallModes,
   type CallTarget,
   collectModes,
-  type DialectName,
   type RepresentationName,
   signedNames,
 } from '../card/model/index.ts'
@@ -41,32 +40,23 @@ export const fetchExtendedCard = async (
 ): Promise<Response | CallError> => {
   const card = await fetchCard(context, checked)
   if (!('documents' in card)) return card
-  const document = await signDocument(card, checked.call.dialect, context.env)
-  const body = new TextEncoder().encode(JSON.stringify(document)) as Uint8Array<ArrayBuffer>
-  return inbound.wrapCard({ body })
+  const { dialect } = checked.call
+  const document = card.documents[dialect]
+  const mustSign = document.signatures === undefined && signedNames.some(name => name === dialect)
+  const signing = mustSign ? await createSigning(card, {}, context.env) : undefined
+  const signed = signing && 'signer' in signing ? (await signCard(document, signing.signer)).document : document
+  return inbound.wrapCard({ body: new TextEncoder().encode(JSON.stringify(signed)) as Uint8Array<ArrayBuffer> })
 }
-
-/** Signs a document if this host signs those of its kind and its author has not. */
-const signDocument = async (
-  { documents, manifest, origin }: ExtendedCard,
-  dialect: DialectName,
-  env: Env,
-): Promise<JsonObject> => {
-  const document = documents[dialect]
-  if (document.signatures !== undefined || !signedNames.some(name => name === dialect)) return document
-  const signing = await createSigning({ manifest, origin }, {}, env)
-  return 'signer' in signing ? (await signCard(document, signing.signer)).document : document
-}
-
-/** The modes of the extended card for a caller, undefined for none, until `expires`, in ms since 1970. */
-type KnownModes = { modes: CallModes | undefined; expires: number; size: number }
 
 /** Characters of JSON text. The overhead of an entry is that of the objects around it. */
 const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
-/** The modes by a digest of all that they depend on. Nothing else of a card stays in memory: it is for its caller. */
-const knownModes = new ClockCache<KnownModes>(MAX_KNOWN_LENGTH)
+/**
+ * The modes of the extended card for a caller until `expires`, in ms since 1970, by a digest of all that they depend on.
+ * Nothing else of a card stays in memory: it is for its caller.
+ */
+const knownModes = new ClockCache<{ modes: CallModes | undefined; expires: number; size: number }>(MAX_KNOWN_LENGTH)
 
 /**
  * Returns the modes of the extended card that the agent returns to the caller; undefined if it returns none, or if the
@@ -108,36 +98,26 @@ const fetchCard = async (
   const { success } = await env.FETCH_LIMIT.limit({ key: `extended:${callerKey(caller, request)}` })
   if (!success) return PAST_LIMIT
   const extendedCall: A2ACall = { ...call, operation: 'extendedCard', params: {} }
-  const message = writeMessage(extendedCall, target)
+  const { binding, version, id } = call
+  // Callers may use the name that another host has for the method.
+  const message: UpstreamMessage =
+    binding === 'HTTP+JSON'
+      ? { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
+      : jsonRpcMessage(id, operations.extendedCard[version] ?? '', rewriteRoutingParams({}, target))
   const inbound = { toUpstream: () => message }
   const response = await forwardCall(context, { call: extendedCall, profile, target, inbound })
   if ('kind' in response) return response
   const text = await response.text()
-  const read = readCard(text, response, call)
-  if (read === undefined) return new Response(text, response)
-  return 'kind' in read ? read : compileFor(read.card, profile, context)
-}
-
-/** Writes the call for the agent: callers may use the name that another host has for the method. */
-const writeMessage = ({ binding, version, id }: A2ACall, target: CallTarget): UpstreamMessage => {
-  if (binding === 'HTTP+JSON') return { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
-  return jsonRpcMessage(id, operations.extendedCard[version] ?? '', rewriteRoutingParams({}, target))
-}
-
-/** Reads the card in the agent's response. Returns undefined if the response is an error of the agent. */
-const readCard = (
-  text: string,
-  { ok, status }: Response,
-  { binding }: A2ACall,
-): { card: JsonObject } | CallError | undefined => {
-  if (!ok) return undefined
+  const { ok, status } = response
+  if (!ok) return new Response(text, response)
   if (new TextEncoder().encode(text).byteLength > MAX_AGENT_EXTENDED_CARD_BYTES)
     return { kind: 'response-too-large', maxBytes: MAX_AGENT_EXTENDED_CARD_BYTES, status }
   const parsed = parseUnambiguous(text, 'an Agent Card')
   const value = 'value' in parsed ? parsed.value : null
-  if (binding === 'JSONRPC' && isJsonObject(value) && value.error !== undefined) return undefined
-  const card = binding === 'JSONRPC' && isJsonObject(value) ? value.result : value
-  return isJsonObject(card) ? { card } : { kind: 'invalid-response', status }
+  const envelope = binding === 'JSONRPC' && isJsonObject(value) ? value : undefined
+  if (envelope?.error !== undefined) return new Response(text, response)
+  const card = envelope ? envelope.result : value
+  return isJsonObject(card) ? compileFor(card, profile, context) : { kind: 'invalid-response', status }
 }
 
 /** Compiles the card with the agent's manifest. Logs why a card cannot be served: that is an invalid response. */

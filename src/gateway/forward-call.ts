@@ -7,7 +7,6 @@ import { addsCredential, type CallTarget, canTranslate, isSameProtocol } from '.
 import { config } from '../config.ts'
 import { resolveSecret, resolveService } from '../http/start.ts'
 import type { CallContext, InboundCall } from './gate/index.ts'
-import type { OwnedCall } from './tasks/index.ts'
 import type { UpstreamRoute } from './upstream/index.ts'
 import { forward, misconfigured } from './upstream/start.ts'
 
@@ -36,7 +35,11 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   const routed = maySelectTenant
     ? permitted.call
     : (await import('../a2a/task-references.ts')).dropRoutingParams(permitted.call)
-  const owned = profile.tasks === 'owner' ? await checkOwner(context, routed) : undefined
+  // What few agents need is loaded on first use.
+  const isOwned = profile.tasks === 'owner' && routed.operation !== 'extendedCard'
+  const owned = isOwned
+    ? await (await import('./tasks/owned-call.ts')).checkTaskOwner(routed, { agent: agent.id, caller }, env)
+    : undefined
   if (owned && 'kind' in owned) return owned
   const call = nameBlocking(owned?.call ?? routed)
   // A call that the manifest lets pass although the agent does not support its version goes as it is.
@@ -48,17 +51,20 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   if (translated && 'kind' in translated) return translated
   const sent = translated?.call ?? call
   const message = translated?.message ?? permitted.inbound.toUpstream(call, target)
-  // Loaded on first use, because few agents are MCP servers.
   const route = mcp
-    ? (await import('./tool-invocation.ts')).createToolInvocation(
-        context,
-        sent,
-        { ...profile, mcp },
-        message.body ?? '',
-      )
+    ? (await import('./tool-invocation.ts')).createToolInvocation(context, sent, { ...profile, mcp }, message)
     : resolveUpstream(profile, caller, env)
   if ('kind' in route) return route
-  const identity = profile.identity && (await assertIdentity(context, profile.identity, permitted))
+  const identity =
+    profile.identity &&
+    (await (
+      await import('./upstream/caller-identity.ts')
+    ).assertCaller(
+      {
+        ...{ ...profile.identity, caller, audience: target.url, agent: agent.id, tiers: profile.tiers },
+      },
+      env,
+    ))
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true
@@ -93,26 +99,6 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
   observer.end(response)
   if ('status' in response && response.status !== undefined) context.upstreamStatus = response.status
   return response
-}
-
-/** Signs an assertion of the caller, for an agent whose owner asks for it. Loaded on first use. */
-const assertIdentity = async (
-  { agent, caller, env }: CallContext,
-  { issuer }: NonNullable<CallProfile['identity']>,
-  { profile: { tiers }, target }: PermittedCall,
-): Promise<{ assertion: string } | { misconfigured: string }> => {
-  const { assertCaller } = await import('./upstream/caller-identity.ts')
-  return assertCaller({ caller, issuer, audience: target.url, agent: agent.id, tiers }, env)
-}
-
-/** Checks the owners of a call's tasks. Loaded on first use, because few agents need it. */
-const checkOwner = async (
-  { agent, caller, env }: CallContext,
-  call: A2ACall,
-): Promise<OwnedCall | CallError | undefined> => {
-  if (call.operation === 'extendedCard') return undefined
-  const { checkTaskOwner } = await import('./tasks/owned-call.ts')
-  return checkTaskOwner(call, { agent: agent.id, caller }, env)
 }
 
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */

@@ -5,6 +5,7 @@ import { config } from '../config.ts'
 import { startTiming } from '../http/start.ts'
 import { forwardCall } from './forward-call.ts'
 import {
+  agentById,
   authorizeCall,
   type CallContext,
   checkCaller,
@@ -76,7 +77,7 @@ const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<
   timing?.lap('body')
   const error = limited ?? unreadable ?? unresolved
   if (error || inbound.agent) return error
-  const agent = await inbound.findAgent(context)
+  const agent = (await inbound.findAgent?.(context)) ?? agentById()
   return 'kind' in agent ? agent : resolveAgent(context, agent)
 }
 
@@ -91,7 +92,8 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   context.call = call
   const denied = checkCaller(context, call, profile)
   if (denied) return denied
-  const permitted = await checkPolicy(call, profile, context)
+  const evaluated = await evaluatePolicy(call, profile, config(context.env).allowedOrigins)
+  const permitted = refusesModes(evaluated) ? await checkAgain(evaluated, call, profile, context) : evaluated
   if ('kind' in permitted) return permitted
   if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) {
     const card = await loadExtendedCard(context, profile, call.dialect)
@@ -106,21 +108,16 @@ const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise
   return forwardCall(context, { call, profile, target, inbound, hasPushConfig })
 }
 
-/** Evaluates the policy; if the media types are refused, again with the modes of the caller's extended card. */
-const checkPolicy = (call: A2ACall, profile: CallProfile, context: CallContext): Verdict | Promise<Verdict> => {
-  const verdict = evaluatePolicy(call, profile, config(context.env).allowedOrigins)
-  return verdict instanceof Promise || refusesModes(verdict) ? checkAgain(verdict, { call, profile, context }) : verdict
-}
-
 const refusesModes = (verdict: Verdict): boolean =>
   'kind' in verdict && ['input-modes', 'output-modes'].includes(verdict.kind)
 
+/** Evaluates the policy again with the modes of the caller's extended card. Without one, returns the first verdict. */
 const checkAgain = async (
-  evaluated: Verdict | Promise<Verdict>,
-  { call, profile, context }: { call: A2ACall; profile: CallProfile; context: CallContext },
+  verdict: Verdict,
+  call: A2ACall,
+  profile: CallProfile,
+  context: CallContext,
 ): Promise<Verdict> => {
-  const verdict = await evaluated
-  if (!refusesModes(verdict)) return verdict
   const modes = profile.agentServesExtendedCard
     ? await (await import('./extended-card.ts')).fetchExtendedModes(context, profile)
     : await readExtendedModes(context, profile)

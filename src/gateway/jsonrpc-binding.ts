@@ -39,38 +39,38 @@ export const agentCall: Handler = (request, env, ctx, { id }) =>
 
 /** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the agent of the hostname. */
 export const hostCall: Handler = (request, env, ctx) =>
-  handleCall(new JsonRpcCall(request, { parameter: 'tenant', find: findByTenant }), request, env, ctx)
-
-const findByTenant = async (
-  { tenant }: JsonObject,
-  { request, env, ctx }: CallContext,
-): Promise<AgentRef | CallError> =>
-  typeof tenant === 'string' && tenant !== ''
-    ? agentById(tenant)
-    : findAgentByHost(requestHostname(request), env, ctx).then(
-        (id = '') => ({ id, named: '' }),
-        () => UNAVAILABLE,
-      )
+  handleCall(new JsonRpcCall(request, tenantSelector), request, env, ctx)
 
 /** `POST /a2a/v1`: Shaman's JSON-RPC endpoint, at which `agentName` is an agent's name or id, in any case. */
 export const namedCall: Handler = (request, env, ctx) =>
-  handleCall(new JsonRpcCall(request, { parameter: 'agentName', find: findByAgentName }), request, env, ctx)
-
-const findByAgentName = async (
-  { agentName: named }: JsonObject,
-  { caller, request, env, ctx }: CallContext,
-): Promise<AgentRef | CallError> =>
-  typeof named !== 'string' || named === ''
-    ? invalidParam('agentName', 'must be the name or id of an agent')
-    : findAgentByName(named, callableBy(caller, request, env, ctx), env, ctx).then(
-        id => ({ id, named }),
-        () => UNAVAILABLE,
-      )
+  handleCall(new JsonRpcCall(request, nameSelector), request, env, ctx)
 
 /** An endpoint at which a parameter of the call selects the agent. It is for this host, so it is not forwarded. */
 type AgentSelector = {
   parameter: AgentParameter
   find: (params: JsonObject, context: CallContext) => Promise<AgentRef | CallError>
+}
+
+const tenantSelector: AgentSelector = {
+  parameter: 'tenant',
+  find: async ({ tenant }, { request, env, ctx }) =>
+    typeof tenant === 'string' && tenant !== ''
+      ? agentById(tenant)
+      : findAgentByHost(requestHostname(request), env, ctx).then(
+          (id = '') => ({ id, named: '' }),
+          () => UNAVAILABLE,
+        ),
+}
+
+const nameSelector: AgentSelector = {
+  parameter: 'agentName',
+  find: async ({ agentName: named }, { caller, request, env, ctx }) =>
+    typeof named !== 'string' || named === ''
+      ? invalidParam('agentName', 'must be the name or id of an agent')
+      : findAgentByName(named, callableBy(caller, request, env, ctx), env, ctx).then(
+          id => ({ id, named }),
+          () => UNAVAILABLE,
+        ),
 }
 
 /** A call over JSON-RPC: one request in the body of a POST. */
@@ -94,8 +94,8 @@ export class JsonRpcCall implements InboundCall {
     return 'error' in this.#rpc && this.#rpc.params === undefined ? this.#rpc.error : undefined
   }
 
-  async findAgent(context: CallContext): Promise<AgentRef | CallError> {
-    return this.#selector?.find(this.#params, context) ?? agentById()
+  findAgent(context: CallContext): Promise<AgentRef | CallError> | undefined {
+    return this.#selector?.find(this.#rpc.params ?? {}, context)
   }
 
   parse(profile: CallProfile): A2ACall | CallError {
@@ -108,7 +108,7 @@ export class JsonRpcCall implements InboundCall {
       binding: 'JSONRPC',
       ...resolved,
       id,
-      params: this.#params,
+      params: this.#rpc.params ?? {},
       extensions: readExtensions(this.#request.headers),
     }
     return 'error' in this.#rpc ? (rejectParams(call) ?? this.#rpc.error) : call
@@ -131,10 +131,6 @@ export class JsonRpcCall implements InboundCall {
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const before = `{"jsonrpc":"2.0","id":${JSON.stringify(this.#rpc.id)},"result":`
     return a2aResponse(new Blob([before, body, '}']), 200, { 'Cache-Control': PRIVATE_NO_STORE })
-  }
-
-  get #params(): JsonObject {
-    return this.#rpc.params ?? {}
   }
 }
 

@@ -10,14 +10,13 @@ import {
   readExtensions,
   readVersion,
   rejectVersionMismatch,
-  restParams,
   versionOfPath,
 } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
 import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
@@ -56,10 +55,6 @@ export class RestCall implements InboundCall {
     return undefined
   }
 
-  async findAgent(): Promise<AgentRef> {
-    return this.agent
-  }
-
   parse(profile: CallProfile): A2ACall | CallError {
     if ('kind' in this.#match) return this.#match
     if ('kind' in this.#body) return this.#body
@@ -71,15 +66,20 @@ export class RestCall implements InboundCall {
     if (value !== null && !isPlainObject(value))
       return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
     const { operation, version, pathParams } = this.#match
-    const query = this.#query
+    const { searchParams } = new URL(this.#request.url)
+    // Without the version, which is sent as a header. A repeated parameter has its first value only.
+    const named = [...searchParams].filter(([name]) => !isVersionParameter(name))
+    const query = Object.fromEntries(named.reverse())
+    const body = value ?? {}
     return {
       binding: 'HTTP+JSON',
       operation,
       version,
       dialect: version,
       id: null,
-      params: restParams(pathParams, query, value ?? {}),
-      sources: { path: pathParams, query: Object.fromEntries(query), body: value ?? {} },
+      // The path wins over the body, and the body over the query.
+      params: { ...Object.fromEntries(Object.entries(query).reverse()), ...body, ...pathParams },
+      sources: { path: pathParams, query, body },
       extensions: readExtensions(this.#request.headers),
     }
   }
@@ -103,21 +103,12 @@ export class RestCall implements InboundCall {
     const { version } = this.getErrorForm()
     return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
   }
-
-  /** The query without the version, which is sent as a header. A repeated parameter has its first value only. */
-  get #query(): URLSearchParams {
-    const params = [...new URL(this.#request.url).searchParams].filter(([name]) => !isVersionParameter(name))
-    return new URLSearchParams(Object.fromEntries(params.reverse()))
-  }
 }
 
 /** Wraps the security schemes of a 0.3 card as 0.3's proto does, too: its readers reject others. */
 const wrapSchemesForProto = (body: BufferSource): string => {
   const card: JsonObject = JSON.parse(new TextDecoder().decode(body))
-  const schemes = isJsonObject(card.securitySchemes) ? Object.entries(card.securitySchemes) : []
-  const wrapped = schemes.map(([name, scheme]) => [
-    name,
-    isJsonObject(scheme) ? writeV0SchemeWithWrapper(scheme) : scheme,
-  ])
-  return JSON.stringify({ ...card, ...(wrapped.length > 0 && { securitySchemes: Object.fromEntries(wrapped) }) })
+  const schemes = isJsonObject(card.securitySchemes) ? card.securitySchemes : {}
+  const securitySchemes = mapMembers(schemes, each => (isJsonObject(each) ? writeV0SchemeWithWrapper(each) : each))
+  return JSON.stringify({ ...card, ...(Object.keys(schemes).length > 0 && { securitySchemes }) })
 }

@@ -5,14 +5,14 @@ import { config } from '../config.ts'
 import { MAX_TOOL_SECONDS } from '../limits.ts'
 import { type BridgeCall, resolveToolCall } from '../mcp/agent/index.ts'
 import type { CallContext } from './gate/index.ts'
-import type { UpstreamRoute } from './upstream/index.ts'
+import type { UpstreamMessage, UpstreamRoute } from './upstream/index.ts'
 
 /** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
 export const createToolInvocation = (
   { agent: { id }, caller, request, env }: CallContext,
   call: A2ACall,
   { mcp, service, secret }: CallProfile & Required<Pick<CallProfile, 'mcp'>>,
-  message: string,
+  { body = '' }: UpstreamMessage,
 ): UpstreamRoute | CallError => {
   const { sends, streams = false } = operations[call.operation]
   // A message to a task is an answer to the elicitation of its tool.
@@ -25,18 +25,13 @@ export const createToolInvocation = (
     agent: id,
     caller: distinctSubject(caller),
     address: caller.authenticated ? '' : clientKey(request),
-    upstream: {
-      url,
-      ...(service !== undefined && { service }),
-      ...(secret !== undefined && { secret }),
-      ...(session !== undefined && { session }),
-    },
+    upstream: { url, service, secret, session },
     ...(toolCall && 'resource' in toolCall && toolCall),
     ...(toolCall &&
       'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
     timeoutSeconds,
     streams,
-    request: message,
+    request: body,
     id: JSON.stringify(call.id),
   }
   const init = { method: 'POST', body: JSON.stringify(bridgeCall) }

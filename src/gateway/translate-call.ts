@@ -12,33 +12,27 @@ import {
   type UpstreamMessage,
 } from './upstream/start.ts'
 
-/** A call as its agent gets it, and how answers are translated for the caller. */
-type TranslatedCall = { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer }
-
 /** Translates a call for an agent of another version or binding. `selector` is the parameter that chose the agent. */
 export const translateCall = (
   context: CallContext,
   call: A2ACall,
   target: CallTarget,
   selector: AgentParameter | undefined,
-): TranslatedCall | CallError => {
+): { call: A2ACall; message: UpstreamMessage; translate: TranslateAnswer } | CallError => {
+  const containsHostToken = createTokenFinder(context.env)
+  // No agent may see a token of this host, in a body either.
+  const queryWithTokens = Object.entries(call.sources?.query ?? {}).filter(
+    ([name, value]) => call.params[name] === value && [name, value].some(containsHostToken),
+  )
   // These are for this host, or replaced by those of the card.
   const replaced = [
     ...(selector === undefined ? [] : [selector]),
     ...(['tenant', 'agentName'] as const).filter(name => target[name] !== undefined),
-    ...queryWithTokens(call, context.env),
+    ...queryWithTokens.map(([name]) => name),
   ]
   const bridged = bridgeCall({ ...call, params: omit(call.params, ...replaced) }, target)
   if ('kind' in bridged) return bridged
   return { call: bridged.call, message: writeMessage(bridged, target), translate: reportLosses(context, bridged) }
-}
-
-/** Returns the parameters of the query that contain a token of this host, which no agent may see in a body either. */
-const queryWithTokens = ({ params, sources }: A2ACall, env: Env): string[] => {
-  const containsHostToken = createTokenFinder(env)
-  return Object.entries(sources?.query ?? {}).flatMap(([name, value]) =>
-    params[name] === value && [name, value].some(containsHostToken) ? [name] : [],
-  )
 }
 
 /** Writes a translated call, with the tenant and agent name of the card. */

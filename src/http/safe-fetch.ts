@@ -176,7 +176,7 @@ export const fetchService = async (service: Service, url: string, init: RequestI
 }
 
 /** The part of a manifest that determines how an upstream is called. The secret is sent as a bearer token. */
-type UpstreamAddress = { url: string; service?: string; secret?: string }
+type UpstreamAddress = { url: string; service?: string | undefined; secret?: string | undefined }
 
 /** Returns how an upstream is called, with credentials for its own origin only; or which binding this Worker lacks. */
 export const createUpstreamClient = (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchRestPath, normalizeRestPath, rejectVersionMismatch, restParams } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath, normalizeRestPath, rejectVersionMismatch } from '../../src/a2a/rest-paths.ts'
 
 /** The paths of the specification; `:subscribe` also as GET, which the official servers accept. */
 const table = [
@@ -128,25 +128,5 @@ describe('rejectVersionMismatch', () => {
       method: 'GET /tasks',
       version: '0.3',
     })
-  })
-})
-
-describe('restParams', () => {
-  it('prefers the path to the body, and the body to the first value in the query', () => {
-    const query = new URLSearchParams('id=q&tenant=q&historyLength=1&historyLength=2&A2A-Version=1.0&a2a-version=0.3')
-    expect(restParams({ id: 'p' }, query, { id: 'b', tenant: 'b', configuration: {} })).toStrictEqual({
-      id: 'p',
-      tenant: 'b',
-      configuration: {},
-      historyLength: '1',
-    })
-  })
-
-  it('keeps property names that are special in JavaScript', () => {
-    const params = restParams({}, new URLSearchParams('__proto__=x'), JSON.parse('{"constructor":1}'))
-    expect([Object.getPrototypeOf(params), JSON.stringify(params)]).toStrictEqual([
-      Object.prototype,
-      '{"__proto__":"x","constructor":1}',
-    ])
   })
 })

@@ -24,7 +24,7 @@ const callWith = (changes: Partial<AnsweredCall> = {}): AnsweredCall => ({
 const check = (
   text: string,
   { call, place = 'response', ...changes }: Partial<AnswerPolicy> & { call?: AnsweredCall; place?: AnswerPlace } = {},
-) => checkAnswer(text, place, call ?? callWith(), policyWith(changes))
+) => checkAnswer(text, { ...policyWith(changes), call: call ?? callWith(), place })
 
 const levels = ['enforce', 'warn', 'off'] as const
 
@@ -200,7 +200,8 @@ describe('a push configuration that is read back', () => {
 
 it('treats an event that is too large to be read by the level', () => {
   const error = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
-  return expectByLevel(changes => checkEvent(undefined, callWith(), policyWith(changes)), error, 'event')
+  const context = { call: callWith(), place: 'event' as const }
+  return expectByLevel(changes => checkEvent(undefined, { ...policyWith(changes), ...context }), error, 'event')
 })
 
 describe('an inspection', () => {

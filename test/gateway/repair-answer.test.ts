@@ -22,7 +22,7 @@ const check = async (
   const onRepair = vi.fn()
   const policy = { level: 'enforce' as const, warn: vi.fn(), status: 200, onRepair, ...changes }
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
-  const checked = await checkAnswer(text, place, callWith(call), policy)
+  const checked = await checkAnswer(text, { ...policy, call: callWith(call), place })
   expect(onRepair.mock.calls.every(([, reported]) => reported === place)).toBe(true)
   return {
     checked,

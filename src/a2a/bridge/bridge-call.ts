@@ -17,30 +17,41 @@ import { translateAnswer } from './translate-answer.ts'
 export type AnswerForCaller = { text: string; status: number; isError: boolean; losses: readonly Loss[] }
 
 /** A call as an agent reads it that has another version or binding than the caller. */
-export type BridgedCall = Pick<TranslatedRequest, 'httpMethod' | 'path' | 'losses'> & {
-  /** The call in the version and binding of the agent. `params` are those of JSON-RPC, or the body of HTTP+JSON. */
-  call: A2ACall
-  hasBody: boolean
-  /** Translates an answer that was checked: one with the shape of the agent's version. */
-  translate: (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
-}
+export type BridgedCall = Exclude<ReturnType<typeof bridgeCall>, CallError>
 
 /** The id of a call that has none, as over HTTP+JSON: A2A requires a string or an integer over JSON-RPC. */
 const ID = 1
 
-/** Translates a call for its agent. Refuses an operation that the version of the agent does not have. */
-export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): BridgedCall | CallError => {
+/** Translates a call for its agent. Refuses an operation that its version lacks, and parameters that cannot be read. */
+export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
   const { operation, id } = call
   const agent: Protocol = { binding, version }
-  const request = translateRequest(call, agent)
+  if (operations[operation][version] === undefined) {
+    const method = operations[operation][call.version] ?? operation
+    return { kind: 'operation-missing', method, version } satisfies CallError
+  }
+  const losses: Loss[] = []
+  const translation: Translation = { from: formOfCall(call), to: formOf(agent), losses }
+  const read = readParams(call)
+  const invalid = checkParams(call, read, translation.from)
+  if (invalid) return invalid
+  const params = translateParams(operation, read, agent, translation)
+  const request =
+    binding === 'JSONRPC' ? writeJsonRpc(operation, params, agent) : writeRest(operation, params, agent, losses)
   if ('kind' in request) return request
-  const { params, task, ...others } = request
-  const answers = { operation, from: agent, to: call, id, task }
+  const { httpMethod, path, params: body } = request
+  if (path !== undefined && path.length > MAX_TRANSLATED_PATH_LENGTH)
+    return invalidParam('params', `must fit into ${MAX_TRANSLATED_PATH_LENGTH} characters of a path and query`)
+  const answers = { operation, from: agent, to: call, id, task: params.task }
   return {
-    ...others,
-    call: { ...call, ...agent, id: id ?? ID, params: params ?? {} },
-    hasBody: params !== undefined,
-    translate: (text, place, status) => {
+    httpMethod,
+    path,
+    losses,
+    /** In the version and binding of the agent. `params` are those of JSON-RPC, or the body of HTTP+JSON. */
+    call: { ...call, ...agent, id: id ?? ID, params: body ?? {} },
+    hasBody: body !== undefined,
+    /** Translates an answer that was checked: one with the shape of the agent's version. */
+    translate: (text: string, place: AnswerPlace, status: number): AnswerForCaller | CallError => {
       const parsed = parseJsonLossless(text === '' ? 'null' : text)
       // JavaScript can read some text that it cannot write again.
       if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
@@ -50,38 +61,8 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol): Bridg
   }
 }
 
-/** A call as its agent gets it. `params` are the body of HTTP+JSON, too; `task` is the one that the call names. */
-export type TranslatedRequest = {
-  httpMethod: string
-  path?: string
-  params?: JsonObject
-  task: Json | undefined
-  losses: Loss[]
-}
-
-/** Translates a call for an agent. Refuses an operation that its version lacks, and parameters that cannot be read. */
-export const translateRequest = (call: A2ACall, to: Protocol): TranslatedRequest | CallError => {
-  const { operation } = call
-  if (operations[operation][to.version] === undefined) {
-    const method = operations[operation][call.version] ?? operation
-    return { kind: 'operation-missing', method, version: to.version }
-  }
-  const translation: Translation = { from: formOfCall(call), to: formOf(to), losses: [] }
-  const read = readParams(call)
-  const invalid = checkParams(call, read, translation.from)
-  if (invalid) return invalid
-  const params = translateParams(operation, read, to, translation)
-  const { losses } = translation
-  const request =
-    to.binding === 'JSONRPC' ? writeJsonRpc(operation, params, to) : writeRest(operation, params, to, losses)
-  if ('kind' in request) return request
-  const { path = '' } = request
-  if (path.length > MAX_TRANSLATED_PATH_LENGTH)
-    return invalidParam('params', `must fit into ${MAX_TRANSLATED_PATH_LENGTH} characters of a path and query`)
-  return { ...request, task: params.task, losses }
-}
-
-type WrittenRequest = Omit<TranslatedRequest, 'task' | 'losses'>
+/** A call as its agent gets it. `params` are the body of HTTP+JSON, too. */
+type WrittenRequest = { httpMethod: string; path?: string; params?: JsonObject }
 
 const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
   const { task, message, configuration, pushConfig } = params

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, omit } from '../../json/index.ts'
+import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import { type EnumValue, type Form, forms, protoNames, readProto, resultKinds, roles, taskStates } from '../forms.ts'
 import { isPlainObject, readNumber } from '../jsonrpc.ts'
 
@@ -9,8 +9,7 @@ export type Loss = string
 export type Translation = { readonly from: Form; readonly to: Form; readonly losses: Loss[] }
 
 /** Returns an object without the members that are undefined. */
-export const definedMembers = (members: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
 
 /** Checks whether a member has a value. Null, and in ProtoJSON an empty text, is like its absence. */
 export const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''

@@ -9,22 +9,14 @@ import { type AnswerPlace, isRestError, reasonOf } from '../read-result.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 import { translateTaskPushConfig } from './params.ts'
 
-/** The protocols of the agent and the caller, the id for JSON-RPC, and the task that the call names. */
-type AnswerTranslation = {
-  operation: OperationName
-  from: Protocol
-  to: Protocol
-  id: Json
-  task?: Json | undefined
-}
-
-/** Translates an answer or event of an agent, which must have the shape that its version requires. */
+/** Translates an answer or event of an agent, which must have the shape of its version. `id` is for JSON-RPC. */
 export const translateAnswer = (
   answer: Json,
   place: AnswerPlace,
   status: number,
-  { operation, from, to, id, task }: AnswerTranslation,
+  call: { operation: OperationName; from: Protocol; to: Protocol; id: Json; task?: Json | undefined },
 ): { body: Json; status: number; isError: boolean; losses: Loss[] } => {
+  const { operation, from, to, id, task } = call
   const body = isJsonObject(answer) ? answer : {}
   const write = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id, ...result })
   // Over HTTP+JSON, the status of a response marks an error, and nothing in it.

@@ -23,7 +23,7 @@ export type InboundCall = {
   /** The agent, if the path names it. */
   readonly agent: AgentRef | undefined
   /** Finds the agent by the parameters of the call, where the path does not name it. */
-  findAgent: (context: CallContext) => Promise<AgentRef | CallError>
+  findAgent?: (context: CallContext) => Promise<AgentRef | CallError> | undefined
   /** Reads the body. Returns an error if it is not a call. */
   read: () => Promise<CallError | undefined>
   /** Parses what was read, now that the versions of the agent are known. */
@@ -84,7 +84,10 @@ export const readCallBody = async (
   const { headers } = request
   // A POST without a body has a length of 0 and no content type.
   if (optional && (headers.get('Content-Length') === '0' || request.body === null)) return { value: null }
-  if (!isAcceptedType(headers)) return { kind: 'content-type', offered: headers.get('Content-Type') }
+  const type = headers.get('Content-Type')
+  // What `curl -d` declares, as GopherHole's examples do, is accepted if `Authorization` requires a preflight.
+  if (!isJsonType(type) && !(essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization')))
+    return { kind: 'content-type', offered: type }
   const read = await readText(request, MAX_CALL_BYTES)
   if ('failed' in read) return BODY_ERRORS[read.failed]
   return read.text === '' && optional ? { value: null } : parseJsonLossless(read.text)
@@ -95,12 +98,6 @@ const BODY_ERRORS: Record<Extract<BodyText, { failed: string }>['failed'], CallE
   'not-utf-8': { kind: 'not-json', detail: 'The body is not UTF-8 text, as JSON must be.' },
   // The client has disconnected: this error is for the log.
   incomplete: { kind: 'aborted' },
-}
-
-/** Accepts JSON, and what `curl -d` declares, as GopherHole's examples do, if `Authorization` requires a preflight. */
-const isAcceptedType = (headers: Headers): boolean => {
-  const type = headers.get('Content-Type')
-  return isJsonType(type) || (essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization'))
 }
 
 // Log

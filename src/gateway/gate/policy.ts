@@ -74,7 +74,10 @@ export const evaluatePolicy = (
   profile: CallProfile,
   allowedOrigins?: ReadonlySet<string>,
 ): Verdict | Promise<Verdict> => {
-  if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) return checkExtendedCard(profile)
+  if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) {
+    if (!profile.extendedAgentCard) return { kind: 'extended-card' }
+    return profile.tiers.length > 0 ? { warnings: [] } : { kind: 'extended-card-not-configured' }
+  }
   const read = readMessage(call, translatableTarget(call, profile)?.version)
   const [message, invalid] = 'kind' in read ? [undefined, read] : [read, undefined]
   const input = { call, profile, message, invalid, allowedOrigins }
@@ -101,11 +104,6 @@ const applyChecks = (input: PolicyInput): Verdict => {
     warnings.push(error)
   }
   return { warnings, ...(message?.hasPushConfig && { hasPushConfig: true }) }
-}
-
-const checkExtendedCard = ({ extendedAgentCard, tiers }: CallProfile): Verdict => {
-  if (!extendedAgentCard) return { kind: 'extended-card' }
-  return tiers.length > 0 ? { warnings: [] } : { kind: 'extended-card-not-configured' }
 }
 
 /** Enough for the caller to correct the call, which may have hundreds of thousands of callbacks. */

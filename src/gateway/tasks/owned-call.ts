@@ -46,7 +46,9 @@ export const checkTaskOwner = async (
   const refused = await owners.use(references, sends)
   if (refused) return refused
   if (isList) return openTaskList(call, owners)
-  return { call, inspect: sends ? recordStarted(references, owners) : requireNamed(references) }
+  if (sends) return { call, inspect: recordStarted(references, owners) }
+  const areNamed = ({ tasks }: ResultFacts) => tasks.every(({ id }) => references.tasks.includes(id))
+  return { call, inspect: facts => (areNamed(facts) ? undefined : unusable('the answer is about another task')) }
 }
 
 /** Records what the answer to a message shows that it has started. */
@@ -63,12 +65,6 @@ const recordStarted = (references: TaskReferences, owners: AgentOwners): OwnedCa
     return owners.record(started)
   }
 }
-
-/** Refuses the answer to a call about tasks if it shows others. */
-const requireNamed =
-  (references: TaskReferences): OwnedCall['inspect'] =>
-  ({ tasks }) =>
-    tasks.every(({ id }) => references.tasks.includes(id)) ? undefined : unusable('the answer is about another task')
 
 const NOT_FOUND: CallError = { kind: 'task-not-found' }
 

@@ -35,13 +35,11 @@ export class OwnerStore {
     this.#table = new OwnerTable(storage.sql)
   }
 
-  /** Calls `OwnerTable.use`. */
   async use(caller: string, ids: Ids, claim: boolean): Promise<Owners | null> {
     if (claim) await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
     return this.#table.use(caller, ids, claim)
   }
 
-  /** Calls `OwnerTable.record`. */
   async record(caller: string, ids: Ids): Promise<Owners | null> {
     await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
     return this.#table.record(caller, ids)

@@ -53,7 +53,6 @@ export class OwnerTable {
    * with the known caller that names it next.
    */
   use(caller: string, ids: Ids, claim: boolean): Owners | null {
-    const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
     const unknown = ids.contexts.filter(id => !contexts.has(id))
     const owners = [
@@ -63,21 +62,20 @@ export class OwnerTable {
     ]
     const mayUse = owners.every(owner => owner === caller || owner === ANYONE)
     if (!mayUse || unknown.length > (claim ? 1 : 0)) return null
-    this.#touch('task', ids.tasks, now)
-    this.#touch('context', ids.contexts, now)
-    if (caller !== ANYONE) this.#insertNew('context', unknown, { owner: caller, known: contexts, now })
+    this.#touch('task', ids.tasks)
+    this.#touch('context', ids.contexts)
+    if (caller !== ANYONE) this.#insertNew('context', unknown, caller, contexts)
     this.#evict()
     return { tasks, contexts }
   }
 
   /** Makes ids that an agent started the caller's. Returns their owners; null if one of them is another caller's. */
   record(caller: string, ids: Ids): Owners | null {
-    const now = Date.now()
     const { tasks, contexts } = this.#find(ids)
     const owners = [...tasks.values(), ...contexts.values()]
     if (!owners.every(owner => owner === caller || owner === ANYONE)) return null
-    this.#insertNew('task', ids.tasks, { owner: caller, known: tasks, now })
-    this.#insertNew('context', ids.contexts, { owner: caller, known: contexts, now })
+    this.#insertNew('task', ids.tasks, caller, tasks)
+    this.#insertNew('context', ids.contexts, caller, contexts)
     this.#evict()
     return { tasks, contexts }
   }
@@ -127,24 +125,21 @@ export class OwnerTable {
   }
 
   /** Makes ids without an owner the caller's, and adds them to those that are `known`. */
-  #insertNew(
-    kind: Kind,
-    ids: readonly string[],
-    { owner, known, now }: { owner: string; known: Map<string, string>; now: number },
-  ): void {
+  #insertNew(kind: Kind, ids: readonly string[], owner: string, known: Map<string, string>): void {
     for (const id of ids) {
       if (known.has(id)) continue
       this.#sql.exec(
         'INSERT OR IGNORE INTO owners (kind, id, owner, folded, used) VALUES (?, ?, ?, ?, ?)',
-        ...[kind, id, owner, kind === 'context' ? fold(id) : null, now],
+        ...[kind, id, owner, kind === 'context' ? fold(id) : null, Date.now()],
       )
       this.#size++
       known.set(id, owner)
     }
   }
 
-  #touch(kind: Kind, ids: readonly string[], now: number): void {
+  #touch(kind: Kind, ids: readonly string[]): void {
     if (ids.length === 0) return
+    const now = Date.now()
     this.#sql.exec(
       'UPDATE owners SET used = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) AND used < ?',
       ...[now, kind, JSON.stringify(ids), now - TOUCH_INTERVAL_MS],

@@ -17,7 +17,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  jsonEntries,
+  mapMembers,
   toText,
 } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
@@ -41,7 +41,8 @@ export type AnswerPolicy = {
   onStreamError?: ((error: CallError) => void) | undefined
 }
 
-type CheckPolicy = AnswerPolicy & { status: number }
+/** The check of an answer: the call that it is for, its place, the status of the response, and the policy. */
+type AnswerCheck = AnswerPolicy & { call: AnsweredCall; place: AnswerPlace; status: number }
 type Checking = CheckedAnswer | Promise<CheckedAnswer>
 
 /**
@@ -49,10 +50,11 @@ type Checking = CheckedAnswer | Promise<CheckedAnswer>
  * part of its stream has passed. The text that replaces an event is empty if it is left out. The promise is for
  * repairs, and for an inspection that returns one.
  */
-export const checkAnswer = (text: string, place: AnswerPlace, call: AnsweredCall, policy: CheckPolicy): Checking => {
-  const checked = checkUnredacted(text, place, call, policy)
-  if (call.operation !== 'getPushConfig' && call.operation !== 'listPushConfigs') return checked
-  const redact = (answer: CheckedAnswer) => redactPushConfigs(answer, text, policy.status)
+export const checkAnswer = (text: string, check: AnswerCheck): Checking => {
+  const checked = checkUnredacted(text, check)
+  const { operation } = check.call
+  if (operation !== 'getPushConfig' && operation !== 'listPushConfigs') return checked
+  const redact = (answer: CheckedAnswer) => redactPushConfigs(answer, text, check.status)
   return checked instanceof Promise ? checked.then(redact) : redact(checked)
 }
 
@@ -70,19 +72,18 @@ const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number)
 const withoutSecrets = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isPlainObject(value)) return value
-  const kept = jsonEntries(value).filter(([name]) => !/^(?:token|credentials)$/i.test(name))
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutSecrets(member)]))
+  return mapMembers(value, (each, name) => (/^(?:token|credentials)$/i.test(name) ? undefined : withoutSecrets(each)))
 }
 
-const checkUnredacted = (text: string, place: AnswerPlace, call: AnsweredCall, policy: CheckPolicy): Checking => {
-  if (!readsAnswers(policy)) {
-    if (place === 'event' || parse(text) !== undefined) return undefined
-    return { kind: 'invalid-response', status: policy.status, detail: NOT_JSON.fault }
+const checkUnredacted = (text: string, check: AnswerCheck): Checking => {
+  if (!readsAnswers(check)) {
+    if (check.place === 'event' || parse(text) !== undefined) return undefined
+    return { kind: 'invalid-response', status: check.status, detail: NOT_JSON.fault }
   }
-  const answer = readAnswer(text, place, call)
-  return policy.level !== 'off' && mayNeedRepair(answer.read, policy)
-    ? repairAndDecide(answer, place, call, policy)
-    : decide(answer, place, call, policy)
+  const answer = readAnswer(text, check)
+  return check.level !== 'off' && mayNeedRepair(answer.read, check)
+    ? repairAndDecide(answer, check)
+    : decide(answer, check)
 }
 
 /** Finds answers that are not A2A, errors, which may have a stack trace, and those that lack what some clients need. */
@@ -99,42 +100,28 @@ type Answer = { text: string; value: unknown; read: ReadResult; repairs: readonl
 
 const NOT_JSON = { fault: 'the body must be JSON' }
 
-const readAnswer = (
-  text: string,
-  place: AnswerPlace,
-  call: AnsweredCall,
-  repairs: readonly AnswerRepair[] = [],
-): Answer => {
+const readAnswer = (text: string, check: AnswerCheck, repairs: readonly AnswerRepair[] = []): Answer => {
   const body = parse(text)
-  return { text, value: body?.value, read: body ? readBody(text, body.value, call, place) : NOT_JSON, repairs }
+  return { text, value: body?.value, read: body ? readBody(text, body.value, check) : NOT_JSON, repairs }
 }
 
 /** Loaded on first use, because few agents need it. */
-const repairAndDecide = async (
-  answer: Answer,
-  place: AnswerPlace,
-  call: AnsweredCall,
-  policy: CheckPolicy,
-): Promise<CheckedAnswer> => {
+const repairAndDecide = async (answer: Answer, check: AnswerCheck): Promise<CheckedAnswer> => {
   const { repairAnswer } = await import('./repair-answer.ts')
-  const repaired = repairAnswer(answer.text, place, call, policy.stream?.task)
-  if (repaired && policy.level === 'warn') policy.onStackTrace?.(place)
-  if (repaired === undefined || policy.level === 'warn') return decide(answer, place, call, policy)
+  const { level, place } = check
+  const repaired = repairAnswer(answer.text, place, check.call, check.stream?.task)
+  if (repaired && level === 'warn') check.onStackTrace?.(place)
+  if (repaired === undefined || level === 'warn') return decide(answer, check)
   if (repaired.text === '') {
-    policy.onRepair?.(repaired.repairs, place)
+    check.onRepair?.(repaired.repairs, place)
     return { text: '' }
   }
-  const reread = readAnswer(repaired.text, place, call, repaired.repairs)
-  return decide('fault' in reread.read ? answer : reread, place, call, policy)
+  const reread = readAnswer(repaired.text, check, repaired.repairs)
+  return decide('fault' in reread.read ? answer : reread, check)
 }
 
-const decide = (
-  { text, value, read, repairs }: Answer,
-  place: AnswerPlace,
-  call: AnsweredCall,
-  policy: CheckPolicy,
-): Checking => {
-  const { level, inspect, warn, status, stream } = policy
+const decide = ({ text, value, read, repairs }: Answer, check: AnswerCheck): Checking => {
+  const { level, inspect, warn, status, stream, place, call } = check
   if ('fault' in read) {
     const error: CallError = { kind: 'invalid-response', status, detail: read.fault }
     if (level === 'enforce' || (read === NOT_JSON && place !== 'event')) return error
@@ -151,7 +138,7 @@ const decide = (
   const rewrite = (decision: Inspected): CheckedAnswer => {
     if (decision !== undefined && 'kind' in decision) return decision
     const made: readonly AnswerRepair[] = isRestored ? [...repairs, 'id'] : repairs
-    if (made.length > 0) policy.onRepair?.(made, place)
+    if (made.length > 0) check.onRepair?.(made, place)
     if (isRestored || decision) return rewriteAnswer(text, call, status, decision?.list)
     return repairs.length > 0 ? { text } : undefined
   }
@@ -159,11 +146,11 @@ const decide = (
 }
 
 /** Checks the data of an event, which is undefined if the event is too large to be read. */
-export const checkEvent = (data: string | undefined, call: AnsweredCall, policy: CheckPolicy): Checking => {
-  if (data !== undefined) return checkAnswer(data, 'event', call, policy)
+export const checkEvent = (data: string | undefined, check: AnswerCheck): Checking => {
+  if (data !== undefined) return checkAnswer(data, check)
   const error: CallError = { kind: 'response-too-large', maxBytes: MAX_EVENT_BYTES }
-  if (policy.level === 'enforce') return error
-  if (policy.level === 'warn') policy.warn(error, 'event')
+  if (check.level === 'enforce') return error
+  if (check.level === 'warn') check.warn(error, 'event')
   return undefined
 }
 
@@ -179,7 +166,7 @@ const parse = (text: string): { value: Json } | undefined => {
 }
 
 /** Rejects bodies that callers may read in another way: their parsers have limits, too, and may take another value. */
-const readBody = (text: string, body: Json, call: AnsweredCall, place: AnswerPlace): ReadResult => {
+const readBody = (text: string, body: Json, { call, place }: AnswerCheck): ReadResult => {
   if (isDeeperThan(text, MAX_JSON_DEPTH))
     return { fault: `the body must not nest deeper than ${MAX_JSON_DEPTH} levels` }
   const read = readResult(call, body, place)

@@ -59,7 +59,7 @@ export const readUpstreamResponse = async (
       return translate ? translatedResponse('', upstream, form, translate) : toClientResponse(null, null, upstream)
     if (isJson && canHaveBody(status)) {
       const place = upstream.ok ? 'response' : 'error-response'
-      const checked = await checkAnswer(text, place, answered, { ...answers, status })
+      const checked = await checkAnswer(text, { ...answers, call: answered, place, status })
       if (checked === undefined || 'text' in checked) {
         const passed = checked?.text ?? text
         if (isPlainText) answers.onRepair?.(['content-type'], 'response')
@@ -88,7 +88,7 @@ export const relayStream = async (
     import('../../a2a/sse.ts'),
     import('../../a2a/error-response.ts'),
   ])
-  const policy = { ...answers, status: response.status, stream: {} }
+  const policy = { ...answers, call: answered, place: 'event' as const, status: response.status, stream: {} }
   const watch = {
     idleSeconds,
     heartbeatSeconds,
@@ -98,7 +98,7 @@ export const relayStream = async (
     },
     ...(readsAnswers(answers) && {
       check: (data: string | undefined) => {
-        const checked = checkEvent(data, answered, policy)
+        const checked = checkEvent(data, policy)
         if (!translate || data === undefined) return checked
         const toCaller = (passed: CheckedAnswer) => translatedEvent(data, passed, form, translate)
         return checked instanceof Promise ? checked.then(toCaller) : toCaller(checked)

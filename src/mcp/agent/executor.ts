@@ -1,44 +1,30 @@
 import { Message, Task } from '@a2a-js/sdk'
-import {
-  AgentEvent,
-  type AgentExecutionEvent,
-  type AgentExecutor,
-  type ExecutionEventBus,
-  type RequestContext,
-} from '@a2a-js/sdk/server'
+import { AgentEvent, type AgentExecutionEvent, type AgentExecutor } from '@a2a-js/sdk/server'
 import { log, logUnexpected } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_RUNNING_TOOLS } from '../../limits.ts'
 import { elicitationMessage, readElicitResult } from './elicit-result.ts'
 import { type CallerIdentity, Quota, type QuotaExceeded } from './quotas.ts'
 import { quotaMessage, type ToolOutcome } from './tool-outcome.ts'
-import { type BoundTool, createReporter, type TaskReporter, ToolRun } from './tool-run.ts'
+import { type BoundTool, createReporter, ToolRun } from './tool-run.ts'
 
-/** Takes the events of a task while no message of the caller is being answered. `release` follows the last of them. */
-type Background = { store: (event: AgentExecutionEvent) => Promise<void>; release: (taskId: string) => void }
-
-/** Runs a tool as an A2A task, and reports its progress. */
-export class ToolExecutor implements AgentExecutor {
-  readonly #tool: BoundTool | undefined
-  readonly #running: RunningTasks
-  readonly #identity: CallerIdentity
-  readonly #background: Background
-
-  /** `tool` is absent unless the call is the first message of a task. */
-  constructor(tool: BoundTool | undefined, running: RunningTasks, identity: CallerIdentity, background: Background) {
-    this.#tool = tool
-    this.#running = running
-    this.#identity = identity
-    this.#background = background
-  }
-
-  execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, userMessage, task } = request
+/**
+ * Creates the executor of one call, which runs a tool as an A2A task and reports its progress. `tool` is absent unless
+ * the call is the first message of a task. `store` takes the events of a task while no message of the caller is being
+ * answered, and `release` follows the last of them.
+ */
+export const createToolExecutor = (
+  tool: BoundTool | undefined,
+  running: RunningTasks,
+  identity: CallerIdentity,
+  { store, release }: { store: (event: AgentExecutionEvent) => Promise<void>; release: (taskId: string) => void },
+): AgentExecutor => ({
+  execute: async ({ taskId, contextId, userMessage, task }, bus) => {
     const ids = { taskId, contextId }
     const reporter = createReporter(ids, event => bus.publish(event))
     const status = { state: 'TASK_STATE_WORKING', timestamp: new Date().toISOString() }
     const working = Task.fromJSON({ id: taskId, contextId, status })
-    const current = this.#running.find(taskId)
+    const current = running.find(taskId)
     // Another message has answered the elicitation meanwhile.
     if (current && !current.elicitation) return current.answered
     // Every stream begins with the task.
@@ -52,27 +38,10 @@ export class ToolExecutor implements AgentExecutor {
       current.resume(read.answer, reporter)
       return current.answered
     }
-    const tool = this.#tool
     if (tool === undefined) throw new Error('This message calls no tool.')
-    const begun = this.#running.begin(taskId, contextId, this.#identity)
+    const begun = running.begin(taskId, contextId, identity)
     if ('exceeded' in begun) return reporter.publishStatus('TASK_STATE_REJECTED', quotaMessage(begun.exceeded))
-    const onEnd = () => this.#running.end(taskId)
-    const background = this.#reportInBackground(ids, bus)
-    const { signal } = begun.controller
-    begun.run = new ToolRun(tool, { context: contextId, signal, reporter, background, onEnd })
-    void begun.run.start()
-    await begun.run.answered
-  }
-
-  cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
-    const contextId = this.#running.cancel(taskId)
-    if (contextId === undefined) return
-    createReporter({ taskId, contextId }, event => bus.publish(event)).publishStatus('TASK_STATE_CANCELED')
-  }
-
-  /** Stores the events of a task: the SDK does so only while it answers a message. */
-  #reportInBackground(task: { taskId: string; contextId: string }, bus: ExecutionEventBus): TaskReporter {
-    const { store, release } = this.#background
+    // The SDK stores the events of a task only while it answers a message.
     let stored: Promise<unknown> = Promise.resolve()
     const publish = (event: AgentExecutionEvent): void => {
       stored = stored.then(() => store(event)).catch(logUnexpected)
@@ -81,11 +50,23 @@ export class ToolExecutor implements AgentExecutor {
     const end = async (): Promise<void> => {
       await stored
       bus.finished()
-      release(task.taskId)
+      release(taskId)
     }
-    return createReporter(task, publish, () => void end())
-  }
-}
+    const background = createReporter(ids, publish, () => void end())
+    const { signal } = begun.controller
+    begun.run = new ToolRun(tool, {
+      ...{ context: contextId, signal, reporter, background },
+      onEnd: () => running.end(taskId),
+    })
+    void begun.run.start()
+    await begun.run.answered
+  },
+  cancelTask: async (taskId, bus) => {
+    const contextId = running.cancel(taskId)
+    if (contextId === undefined) return
+    createReporter({ taskId, contextId }, event => bus.publish(event)).publishStatus('TASK_STATE_CANCELED')
+  },
+})
 
 type RunningTask = { contextId: string; controller: AbortController; identity: CallerIdentity; run?: ToolRun }
 

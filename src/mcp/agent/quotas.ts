@@ -27,7 +27,6 @@ export class Quota {
     return undefined
   }
 
-  /** Gives one unit back. */
   release(identity: CallerIdentity): void {
     this.#add(identity, -1)
   }

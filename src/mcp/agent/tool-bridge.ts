@@ -1,4 +1,4 @@
-import { AgentCard, type Message, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk'
+import { AgentCard, type Message, type SendMessageRequest, type Task } from '@a2a-js/sdk'
 import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import {
   DefaultExecutionEventBusManager,
@@ -13,7 +13,7 @@ import { log, sha256Hex } from '../../http/index.ts'
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../../limits.ts'
 import { Alarm } from '../../registry/index.ts'
-import { logToolCall, RunningTasks, ToolExecutor } from './executor.ts'
+import { createToolExecutor, logToolCall, RunningTasks } from './executor.ts'
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
 import { CallerTaskStore, TaskTable } from './task-table.ts'
 import type { BridgeCall } from './tool-call.ts'
@@ -27,10 +27,13 @@ const REFRESH_INTERVAL_MS = 10_000
 /** Fetches the card of an agent again. */
 export type RefreshCard = (agent: string, env: Env) => Promise<unknown>
 
-/** Serves an MCP server as an A2A agent. */
+/** Serves an MCP server as an A2A agent over JSON-RPC, in A2A 1.0, whose skills are the tools of the server. */
 export class ToolBridge {
-  readonly #context: AgentContext
-  readonly #agent: A2AServer
+  readonly #tasks: TaskTable
+  readonly #running = new RunningTasks()
+  readonly #client: ToolClient
+  readonly #buses = new DefaultExecutionEventBusManager()
+  readonly #streams = new Quota(MAX_OPEN_STREAMS)
   readonly #identifyCaller = createCallerIdentifier()
   readonly #alarm: Alarm
   #id = ''
@@ -44,13 +47,9 @@ export class ToolBridge {
         log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
       }
     }, REFRESH_INTERVAL_MS)
-    this.#context = {
-      tasks: new TaskTable(ctx.storage),
-      running: new RunningTasks(),
-      client: new ToolClient(env, () => ctx.waitUntil(refresh())),
-    }
-    this.#context.tasks.failInterrupted()
-    this.#agent = new A2AServer(this.#context)
+    this.#tasks = new TaskTable(ctx.storage)
+    this.#client = new ToolClient(env, () => ctx.waitUntil(refresh()))
+    this.#tasks.failInterrupted()
   }
 
   /** Answers a `BridgeCall` of the gateway. */
@@ -58,19 +57,65 @@ export class ToolBridge {
     const call: BridgeCall = await request.json()
     this.#id = call.agent
     if (call.tool ?? call.resource) await this.#alarm.wakeAt(Date.now() + HEARTBEAT_MS)
-    return this.#agent.answer(call, await this.#identifyCaller(call))
+    return this.#answer(call, await this.#identifyCaller(call))
   }
 
   /** Keeps the object awake while tools run or sessions are open. Closes unused sessions, and deletes expired tasks. */
   async alarm(): Promise<void> {
     this.#alarm.clear()
-    const { tasks, running, client } = this.#context
     const now = Date.now()
-    const nextExpiry = tasks.deleteExpired(now)
-    const nextIdle = client.closeIdle(now)
-    if (running.size > 0 || nextIdle !== undefined)
+    const nextExpiry = this.#tasks.deleteExpired(now)
+    const nextIdle = this.#client.pool.closeIdle(now)
+    if (this.#running.size > 0 || nextIdle !== undefined)
       return this.#alarm.wakeAt(Math.min(nextIdle ?? Number.POSITIVE_INFINITY, now + HEARTBEAT_MS))
     if (nextExpiry !== undefined) await this.#alarm.wakeAt(nextExpiry)
+  }
+
+  async #answer(call: BridgeCall, identity: CallerIdentity): Promise<Response> {
+    const { streams } = call
+    const exceeded = streams ? this.#streams.acquire(identity) : undefined
+    const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(identity))
+    const format = { id: call.id, stream }
+    if (exceeded) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(tooManyStreams, '1.0') }, format)
+    try {
+      return await toHttpResponse(await this.#handle(call, identity), format)
+    } catch (error) {
+      stream.end()
+      throw error
+    }
+  }
+
+  async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
+    const { caller, request } = call
+    const tasks = new CallerTaskStore(this.#tasks, identity)
+    const user = { isAuthenticated: caller !== '', userName: caller }
+    const context = new ServerCallContext({ requestedVersion: '1.0', user })
+    const results = new ResultManager(tasks, context)
+    const executor = createToolExecutor(this.#bindTool(call, identity), this.#running, identity, {
+      store: event => results.processEvent(event),
+      release: taskId => this.#buses.cleanupByTaskId(taskId, context),
+    })
+    const handler = new ToolRequestHandler(this.#running, card, tasks, executor, this.#buses)
+    return (await new JsonRpcTransportHandler(handler).handle(toSdkRequest(request), context)) as RpcResponses
+  }
+
+  #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
+    const { agent, tool, resource, upstream, timeoutSeconds } = call
+    const bound = (name: string, run: BoundTool['call']): BoundTool => ({
+      name,
+      call: async options => {
+        const begun = Date.now()
+        const outcome = await run(options)
+        if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
+        return outcome
+      },
+    })
+    if (tool)
+      return bound(tool.name, options =>
+        this.#client.call(upstream, tool.name, parseArguments(tool.arguments), { ...options, caller, timeoutSeconds }),
+      )
+    if (!resource) return undefined
+    return bound('resource', options => this.#client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
   }
 }
 
@@ -99,69 +144,6 @@ export const throttle = (work: () => Promise<void>, intervalMs: number): (() => 
     isRequested = true
     running ??= run()
     return running
-  }
-}
-
-/** What all calls of one agent share. */
-type AgentContext = { tasks: TaskTable; running: RunningTasks; client: ToolClient }
-
-/** An A2A server over JSON-RPC, in A2A 1.0, whose skills are the tools of an MCP server. */
-class A2AServer {
-  readonly #context: AgentContext
-  readonly #buses = new DefaultExecutionEventBusManager()
-  readonly #streams = new Quota(MAX_OPEN_STREAMS)
-
-  constructor(context: AgentContext) {
-    this.#context = context
-  }
-
-  async answer(call: BridgeCall, identity: CallerIdentity): Promise<Response> {
-    const { streams } = call
-    const exceeded = streams ? this.#streams.acquire(identity) : undefined
-    const stream = new BoundedEventStream(() => streams && !exceeded && this.#streams.release(identity))
-    const format = { id: call.id, stream }
-    if (exceeded) return singleResponse({ jsonrpc: '2.0', error: toJsonRpcError(tooManyStreams, '1.0') }, format)
-    try {
-      return await toHttpResponse(await this.#handle(call, identity), format)
-    } catch (error) {
-      stream.end()
-      throw error
-    }
-  }
-
-  async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
-    const { caller, request } = call
-    const { running } = this.#context
-    const tasks = new CallerTaskStore(this.#context.tasks, identity)
-    const user = { isAuthenticated: caller !== '', userName: caller }
-    const context = new ServerCallContext({ requestedVersion: '1.0', user })
-    const results = new ResultManager(tasks, context)
-    const executor = new ToolExecutor(this.#bindTool(call, identity), running, identity, {
-      store: event => results.processEvent(event),
-      release: taskId => this.#buses.cleanupByTaskId(taskId, context),
-    })
-    const handler = new ToolRequestHandler(running, card, tasks, executor, this.#buses)
-    return (await new JsonRpcTransportHandler(handler).handle(toSdkRequest(request), context)) as RpcResponses
-  }
-
-  #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
-    const { agent, tool, resource, upstream, timeoutSeconds } = call
-    const { client } = this.#context
-    const bound = (name: string, run: BoundTool['call']): BoundTool => ({
-      name,
-      call: async options => {
-        const begun = Date.now()
-        const outcome = await run(options)
-        if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
-        return outcome
-      },
-    })
-    if (tool)
-      return bound(tool.name, options =>
-        client.call(upstream, tool.name, parseArguments(tool.arguments), { ...options, caller, timeoutSeconds }),
-      )
-    if (!resource) return undefined
-    return bound('resource', options => client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
   }
 }
 
@@ -199,10 +181,7 @@ class ToolRequestHandler extends DefaultRequestHandler {
     return super.sendMessage(await this.#check(request, context), context)
   }
 
-  override async *sendMessageStream(
-    request: SendMessageRequest,
-    context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+  override async *sendMessageStream(request: SendMessageRequest, context: ServerCallContext) {
     yield* super.sendMessageStream(await this.#check(request, context), context)
   }
 
@@ -244,25 +223,20 @@ type ResponseFormat = {
 /** Returns the HTTP response for what the SDK returns: JSON, or an event stream. */
 export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {
   if (!(Symbol.asyncIterator in responses)) return singleResponse(responses, format)
+  const { stream } = format
   const first = await responses.next().catch((error: unknown) => ({ failed: rpcError(error) }))
   if ('failed' in first) return singleResponse(first.failed, format)
-  writeEvents(first, responses, format).then(
-    () => format.stream.end(),
-    (error: unknown) => format.stream.end(toEvent(rpcError(error), format)),
+  /** Reads every event from the SDK, even if no client does: the SDK stores the task only while its events are read. */
+  const writeEvents = async (): Promise<void> => {
+    for (let next = first; !next.done; next = await responses.next())
+      if (stream.isOpen && !stream.write(toEvent(next.value, format)))
+        stream.end(toEvent(rpcError(tooMuchUnread), format))
+  }
+  writeEvents().then(
+    () => stream.end(),
+    (error: unknown) => stream.end(toEvent(rpcError(error), format)),
   )
-  return new Response(format.stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
-}
-
-/** Reads every event from the SDK, even if no client does: the SDK stores the task only while its events are read. */
-const writeEvents = async (
-  first: IteratorResult<RpcResponse, void>,
-  responses: AsyncGenerator<RpcResponse, void, undefined>,
-  format: ResponseFormat,
-): Promise<void> => {
-  const { stream } = format
-  for (let next = first; !next.done; next = await responses.next())
-    if (stream.isOpen && !stream.write(toEvent(next.value, format)))
-      stream.end(toEvent(rpcError(tooMuchUnread), format))
+  return new Response(stream.body, { headers: { 'Content-Type': 'text/event-stream' } })
 }
 
 const tooMuchUnread = new Error('Too many events of this stream are unread. The task goes on: get it by its id.')

@@ -10,7 +10,7 @@ export type BridgeCall = {
   caller: string
   address: string
   /** The MCP server: its URL, the bindings that the manifest names, and whether all callers share one session. */
-  upstream: { url: string; service?: string; secret?: string; session?: 'shared' }
+  upstream: { url: string; service?: string | undefined; secret?: string | undefined; session?: 'shared' | undefined }
   /**
    * The tool that a message calls, and the JSON text of its arguments, so that numbers stay as the caller wrote them.
    * Absent for every other operation, and for a message that continues a task.

@@ -27,23 +27,19 @@ export type CallOptions = {
   onElicitation: OnElicitation
 }
 
+type Upstream = BridgeCall['upstream']
+
 /** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call. */
 export class ToolClient {
+  readonly pool: SessionPool
   readonly #env: Env
-  readonly #pool: SessionPool
 
   constructor(env: Env, onToolsChanged: () => void) {
     this.#env = env
-    this.#pool = new SessionPool(onToolsChanged)
+    this.pool = new SessionPool(onToolsChanged)
   }
 
-  /** Calls a tool. */
-  async call(
-    upstream: BridgeCall['upstream'],
-    name: string,
-    args: JsonObject,
-    options: CallOptions,
-  ): Promise<ToolOutcome> {
+  async call(upstream: Upstream, name: string, args: JsonObject, options: CallOptions): Promise<ToolOutcome> {
     const { signal, timeoutSeconds, onProgress, onElicitation } = options
     const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
     const owner = ownerOf(options)
@@ -58,27 +54,22 @@ export class ToolClient {
 
   /** Reads a resource that the card lists or that a result has linked for the owner of the session. */
   async read(
-    upstream: BridgeCall['upstream'],
+    upstream: Upstream,
     { uri, isListed }: NonNullable<BridgeCall['resource']>,
     options: Omit<CallOptions, 'onProgress' | 'onElicitation'>,
   ): Promise<ToolOutcome> {
     const { signal, timeoutSeconds } = options
     return this.#inSession(upstream, options, async pooled => {
-      if (!isListed && !isLinked(pooled, ownerOf(options), uri)) return { failure: unknownResource }
+      if (!isListed && !pooled.linked.has(keyOf(ownerOf(options), uri))) return { failure: unknownResource }
       const read = await pooled.session.readResource(uri, { signal, timeoutMs: timeoutSeconds * 1000 })
       if ('failure' in read) return read
       return { result: { content: read.contents.map(resource => ({ type: 'resource' as const, resource })) } }
     })
   }
 
-  /** Closes the sessions that nobody has used for a while. Returns when the next one is due, in ms since the epoch. */
-  closeIdle(now: number): number | undefined {
-    return this.#pool.closeIdle(now)
-  }
-
   /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
-    upstream: BridgeCall['upstream'],
+    upstream: Upstream,
     options: Pick<CallOptions, 'caller' | 'context' | 'timeoutSeconds'>,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
@@ -86,16 +77,16 @@ export class ToolClient {
     const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
-      const pooled = await this.#pool.acquire(upstream, ownerOf(options), fetch)
+      const pooled = await this.pool.acquire(upstream, ownerOf(options), fetch)
       if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
       try {
         const done = await work(pooled)
         if ('result' in done) return toOutcome(done.result)
         const { failure } = done
-        if (endsSession.has(failure.code)) this.#pool.retire(pooled)
+        if (endsSession.has(failure.code)) this.pool.retire(pooled)
         if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, timeoutSeconds)
       } finally {
-        this.#pool.release(pooled)
+        this.pool.release(pooled)
       }
     }
   }
@@ -140,9 +131,6 @@ const addLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string):
   if (linked.size > MAX_LINKED_RESOURCES && oldest !== undefined) linked.delete(oldest)
 }
 
-/** Checks whether a result has linked a resource for an owner. */
-const isLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string): boolean => linked.has(keyOf(owner, uri))
-
 /** The key of a session that all callers share. */
 const SHARED = ''
 
@@ -166,11 +154,7 @@ class SessionPool {
   }
 
   /** Returns the session of an owner, and opens one if there is none. It stays open at least until it is released. */
-  async acquire(
-    upstream: BridgeCall['upstream'],
-    owner: SessionOwner,
-    fetch: UpstreamFetch,
-  ): Promise<PooledSession | McpError> {
+  async acquire(upstream: Upstream, owner: SessionOwner, fetch: UpstreamFetch): Promise<PooledSession | McpError> {
     const target = JSON.stringify(upstream)
     for (const pooled of this.#sessions.values())
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
@@ -186,7 +170,6 @@ class SessionPool {
     return opening.pooled
   }
 
-  /** Gives a session back after a call. */
   release(pooled: PooledSession): void {
     pooled.calls--
     pooled.lastUsed = Date.now()
@@ -210,7 +193,7 @@ class SessionPool {
   }
 
   /** Opens a session. Two calls of one caller wait for the same one. */
-  #open(upstream: BridgeCall['upstream'], owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
+  #open(upstream: Upstream, owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
     const target = JSON.stringify(upstream)
     const key = `${target} ${keyOf(owner)}`
     const open = async (): Promise<PooledSession | McpError> => {

@@ -41,22 +41,19 @@ export const discover = async (
   limits: DiscoveryLimits = discoveryLimits,
 ): Promise<Discovery> => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
-  const first = await discoverOnce(url, fetch, limits, signal)
+  const first = await discoverOnce(url, fetch, { ...limits, signal })
   const isLost = 'failure' in first && first.failure.code === 'session-lost'
-  const last = isLost ? await discoverOnce(url, fetch, limits, signal) : first
+  const last = isLost ? await discoverOnce(url, fetch, { ...limits, signal }) : first
   return 'failure' in last && last.failure.code === 'session-lost'
     ? { failure: notReady(`loses its sessions (HTTP ${last.failure.status})`) }
     : last
 }
 
+type SignalLimits = DiscoveryLimits & { signal: AbortSignal }
+
 /** Requests the lists that the server declares as its capabilities. */
-const discoverOnce = async (
-  url: string,
-  fetch: UpstreamFetch,
-  limits: DiscoveryLimits,
-  signal: AbortSignal,
-): Promise<Discovery> => {
-  const { requestTimeoutMs: timeoutMs, maxResponseBytes, maxSessionBytes, elicitations } = limits
+const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLimits): Promise<Discovery> => {
+  const { requestTimeoutMs: timeoutMs, signal, maxResponseBytes, maxSessionBytes, elicitations } = limits
   const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
   const opened = await openSession(url, fetch, options)
   if ('failure' in opened) return opened
@@ -65,7 +62,7 @@ const discoverOnce = async (
     const discovered: Discovered = { ...session.server, tools: { items: [] } }
     for (const kind of ['tools', 'resources', 'prompts'] as const) {
       if (session.server.capabilities[kind] == null) continue
-      const listed = await listAll(session, kind, limits, signal)
+      const listed = await listAll(session, kind, limits)
       if (!('failure' in listed)) discovered[kind] = listed
       // A card is made of tools, and can do without resources and prompts.
       else if (kind !== 'tools' && listed.failure.code === 'refused')
@@ -82,8 +79,7 @@ const discoverOnce = async (
 const listAll = async (
   session: Session,
   kind: ListKind,
-  { requestTimeoutMs, maxItems, maxPages }: DiscoveryLimits,
-  signal: AbortSignal,
+  { requestTimeoutMs, signal, maxItems, maxPages }: SignalLimits,
 ): Promise<Listed | { failure: McpError }> => {
   let items: Json[] = []
   const cursors = new Set<string>()

@@ -38,7 +38,6 @@ export class SilenceTimer {
     return this.#controller.signal
   }
 
-  /** Begins to count again. */
   restart(): void {
     this.#stop()
     if (this.#hasEnded || this.#elicitations > 0) return

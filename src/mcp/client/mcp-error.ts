@@ -87,11 +87,10 @@ const sdkErrors: Readonly<Record<string, McpError>> = {
   INVALID_RESULT: notReady('answered with a result that MCP does not define'),
 }
 
-const UNREACHABLE =
-  'The MCP server cannot be reached. Check that its address is correct, public and https; ' +
-  'the log of this host has the reason.'
-
-const unreachable = (why: string): McpError => ({ code: 'unreachable', message: UNREACHABLE, why })
+const unreachable = (why: string): McpError => {
+  const advice = 'Check that its address is correct, public and https; the log of this host has the reason.'
+  return { code: 'unreachable', message: `The MCP server cannot be reached. ${advice}`, why }
+}
 
 const refused = ({ code, message }: { code: number; message: string }): McpError => ({
   code: 'refused',

@@ -18,7 +18,7 @@ export const toSuperxCard = (
   const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = forms.flatMap(form => {
-    const listed = discovered[`${form.item}s` as const]
+    const listed = discovered[`${form.item}s`]
     return listed ? [{ member: form.member, ...toEntries(listed, form, budget) }] : []
   })
   const version = nonEmpty(serverInfo.version)
@@ -60,24 +60,17 @@ const describeServer = (
   return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
 }
 
-/** The form of one list of an MCP server in the card. */
-type ListForm = {
-  /** The member of the card. */
-  member: 'skills' | 'resources' | 'prompts'
-  /** MCP's name for one item. */
-  item: 'tool' | 'resource' | 'prompt'
-  /** The member that identifies an item: of two with the same value, the first counts. */
-  key: 'name' | 'uri'
-  toEntry: (item: JsonObject) => JsonObject
-}
-
-const forms: readonly ListForm[] = [
+/**
+ * The lists of an MCP server, by the member of the card and MCP's name for one item. `key` identifies an item: of two
+ * with the same value, the first counts.
+ */
+const forms = [
   {
     member: 'skills',
     item: 'tool',
     key: 'name',
     // A skill has what SuperX documents, and the members that describe a tool to its callers.
-    toEntry: ({ name = '', description, inputSchema, ...tool }) => ({
+    toEntry: ({ name = '', description, inputSchema, ...tool }: JsonObject): JsonObject => ({
       id: name,
       name,
       ...(typeof description === 'string' && { description }),
@@ -89,15 +82,15 @@ const forms: readonly ListForm[] = [
     member: 'resources',
     item: 'resource',
     key: 'uri',
-    toEntry: resource => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
+    toEntry: (resource: JsonObject) => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
   },
   {
     member: 'prompts',
     item: 'prompt',
     key: 'name',
-    toEntry: prompt => pick(prompt, 'name', 'title', 'description', 'arguments'),
+    toEntry: (prompt: JsonObject) => pick(prompt, 'name', 'title', 'description', 'arguments'),
   },
-]
+] as const
 
 /** Copies the members that are present. */
 export const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
@@ -108,49 +101,43 @@ type Budget = { entries: number; characters: number }
 
 const toEntries = (
   { items, truncated }: Listed,
-  form: ListForm,
+  form: (typeof forms)[number],
   budget: Budget,
 ): { entries: JsonObject[]; notes: CardError[] } => {
-  const { member, item } = form
+  const { member, item, key } = form
   const entries: JsonObject[] = []
   const notes: CardError[] = []
   const keys = new Set<string>()
   const note = (message: string): void => {
     notes.push({ pointer: `/${member}`, message })
   }
+  const convert = (value: Json): { entry: JsonObject } | { error: string } => {
+    const id = isJsonObject(value) ? value[key] : undefined
+    if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
+    if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
+    // The MCP client of this host has no tasks: the protocol has replaced them since.
+    if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
+      return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
+    const entry = form.toEntry(value)
+    const [error] = checkDocument({ [member]: [entry] })
+    if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
+    const size = JSON.stringify(entry).length
+    if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
+    budget.characters -= size
+    keys.add(id)
+    return { entry }
+  }
   for (const [index, each] of items.entries()) {
     if (entries.length === budget.entries) {
       note(`omits ${items.length - index} of ${items.length} ${item}s: a card lists at most ${budget.entries}`)
       break
     }
-    const converted = toEntry(each, form, keys, budget)
+    const converted = convert(each)
     if ('entry' in converted) entries.push(converted.entry)
     else note(`omits ${item} ${index + 1}${quotedName(each)}: ${converted.error}`)
   }
   if (truncated !== undefined) note(`may lack ${item}s: ${truncated}`)
   return { entries, notes }
-}
-
-const toEntry = (
-  value: Json,
-  { member, item, key, toEntry }: ListForm,
-  keys: Set<string>,
-  budget: Budget,
-): { entry: JsonObject } | { error: string } => {
-  const id = isJsonObject(value) ? value[key] : undefined
-  if (!isJsonObject(value) || typeof id !== 'string' || id === '') return { error: `it has no ${key}` }
-  if (keys.has(id)) return { error: `another ${item} has the same ${key}` }
-  // The MCP client of this host has no tasks: the protocol has replaced them since.
-  if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
-    return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
-  const entry = toEntry(value)
-  const [error] = checkDocument({ [member]: [entry] })
-  if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
-  const size = JSON.stringify(entry).length
-  if (size > budget.characters) return { error: 'the lists would be larger than 1 MiB' }
-  budget.characters -= size
-  keys.add(id)
-  return { entry }
 }
 
 const quotedName = (value: Json): string => {

@@ -1,9 +1,7 @@
 import type {
   CallToolRequest,
-  CallToolResult,
   ClientOptions,
   Progress,
-  ReconnectionScheduler,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
@@ -22,19 +20,7 @@ import {
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './mcp-error.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
-export type Session = {
-  server: ServerInfo
-  callTool: (name: string, args: JsonObject, options: ToolCallOptions) => Promise<{ result: CallToolResult } | Failed>
-  /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
-  readResource: (uri: string, options: RequestOptions) => Promise<{ contents: ResourceContents[] } | Failed>
-  /** Requests one page of a list, from its beginning or from `cursor`. */
-  listPage: (kind: ListKind, cursor: string | undefined, options: RequestOptions) => Promise<{ page: Page } | Failed>
-  /** The server keeps nothing between two requests, so several callers may share the session. */
-  isStateless: boolean
-  isClosed: () => boolean
-  /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
-  close: () => Promise<void>
-}
+export type Session = ReturnType<typeof toSession>
 
 /** The declarations of an MCP server as a session opens. */
 export type ServerInfo = {
@@ -45,8 +31,6 @@ export type ServerInfo = {
   instructions?: string
 }
 
-/** A part of a resource, as MCP has it. */
-type ResourceContents = v.InferOutput<typeof ResourceContents>
 const ResourceContents = v.union([
   v.object({ uri: v.string(), mimeType: v.optional(v.string()), text: v.string() }),
   v.object({ uri: v.string(), mimeType: v.optional(v.string()), blob: v.string() }),
@@ -55,9 +39,6 @@ const ReadResult = v.object({ contents: v.array(ResourceContents) })
 
 /** The lists of MCP: `tools/list`, `resources/list` and `prompts/list`. */
 export type ListKind = 'tools' | 'resources' | 'prompts'
-
-/** One page of a list. Its items are not validated: one bad item must not cost the others. */
-type Page = { items: Json[]; nextCursor?: string | undefined }
 
 type Failed = { failure: McpError }
 
@@ -94,6 +75,7 @@ const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
 
 const OPENING_TIMEOUT_MS = 10_000
 const CLOSING_TIMEOUT_MS = 2_000
+const MIN_RECONNECTION_DELAY_MS = 1_000
 
 /** Opens a session over Streamable HTTP, in whichever version of MCP the server speaks. */
 export const openSession = async (
@@ -101,14 +83,15 @@ export const openSession = async (
   fetch: UpstreamFetch,
   options: SessionOptions = {},
 ): Promise<{ session: Session } | Failed> => {
-  const opened = await open(url, fetch, options, { mode: 'legacy' })
+  const opened = await open(url, fetch, { ...options, versionNegotiation: { mode: 'legacy' } })
   // Without a session, a server can elicit only in the newest version, in its response to a call.
   const mayBeNewer =
     'session' in opened
       ? opened.session.isStateless && (options.elicitations ?? 'none') !== 'none'
       : ['refused', 'session-lost'].includes(opened.failure.code)
   if (!mayBeNewer) return opened
-  const newer = await open(url, fetch, options, { mode: { pin: VERSION_WITHOUT_INITIALIZE } })
+  const versionNegotiation = { mode: { pin: VERSION_WITHOUT_INITIALIZE } }
+  const newer = await open(url, fetch, { ...options, versionNegotiation })
   if ('session' in newer) {
     if ('session' in opened) await opened.session.close()
     return newer
@@ -120,16 +103,17 @@ export const openSession = async (
   return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
 
+type OpenOptions = SessionOptions & Required<Pick<ClientOptions, 'versionNegotiation'>>
+
 const open = async (
   url: string,
   fetch: UpstreamFetch,
-  options: SessionOptions,
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+  options: OpenOptions,
 ): Promise<{ session: Session } | Failed> => {
   const { timeoutMs = OPENING_TIMEOUT_MS, signal } = options
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
   if (deadline.aborted) return { failure: timedOut }
-  const connection = await createConnection(url, fetch, options, versionNegotiation)
+  const connection = await createConnection(url, fetch, options)
   // The client's own timeouts are for single requests, and opening a session takes several.
   const onDeadline = () => connection.end(timedOut)
   deadline.addEventListener('abort', onDeadline)
@@ -170,7 +154,7 @@ const initialize = async ({ client, transport }: Connection, timeoutMs: number):
 
 const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
-const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean): Session => {
+const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean) => {
   const { client, calls, toFailure, isClosed, close } = connection
   const attempt = async <Result extends object>(request: () => Promise<Result>): Promise<Result | Failed> => {
     try {
@@ -181,10 +165,12 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
   }
   return {
     server,
+    /** The server keeps nothing between two requests, so several callers may share the session. */
     isStateless,
     isClosed,
     close,
-    callTool: async (name, args, { timeoutMs, maxTimeoutMs, signal, onProgress, onElicitation }) => {
+    callTool: async (name: string, args: JsonObject, options: ToolCallOptions) => {
+      const { timeoutMs, maxTimeoutMs, signal, onProgress, onElicitation } = options
       // Not the client's own timeout, which would count while the caller answers an elicitation.
       const silence = new SilenceTimer(timeoutMs)
       const remove = calls.add(silence, onElicitation)
@@ -209,15 +195,18 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
         silence.end()
       })
     },
-    readResource: (uri, { timeoutMs: timeout, signal }) =>
+    /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
+    readResource: (uri: string, { timeoutMs: timeout, signal }: RequestOptions) =>
       attempt(() => client.request({ method: 'resources/read', params: { uri } }, ReadResult, { timeout, signal })),
-    listPage: (kind, cursor, { timeoutMs: timeout, signal }) => {
+    /** Requests one page of a list, from its beginning or from `cursor`. */
+    listPage: (kind: ListKind, cursor: string | undefined, { timeoutMs: timeout, signal }: RequestOptions) => {
       const request = { method: `${kind}/list`, ...(cursor !== undefined && { params: { cursor } }) }
       return attempt(async () => ({ page: await client.request(request, pageSchema(kind), { timeout, signal }) }))
     },
   }
 }
 
+/** The items of a page are not validated: one bad item must not cost the others. */
 const pageSchema = (kind: ListKind) =>
   v.pipe(
     v.looseObject({}),
@@ -240,8 +229,8 @@ const createConnection = async (
     maxSessionBytes = Number.POSITIVE_INFINITY,
     elicitations,
     onToolsChanged,
-  }: SessionOptions,
-  versionNegotiation: NonNullable<ClientOptions['versionNegotiation']>,
+    versionNegotiation,
+  }: OpenOptions,
 ) => {
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
@@ -281,12 +270,21 @@ const createConnection = async (
       return super.send(message, { onRequestStreamEnd, ...options })
     }
   }
-  const transport = new Transport(new URL(url), {
+  const transport: StreamableHTTPClientTransport = new Transport(new URL(url), {
     fetch: bounded,
     // The fetch guard does not check where a redirect leads, and MCP needs none.
     requestInit: { redirect: 'manual' },
-    reconnectionOptions,
-    reconnectionScheduler,
+    reconnectionOptions: {
+      maxRetries: 2,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 1.5,
+    },
+    // Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once.
+    reconnectionScheduler: (reconnect, delay) => {
+      const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
+      return () => clearTimeout(timer)
+    },
   })
   return {
     client,
@@ -295,10 +293,21 @@ const createConnection = async (
     end,
     toFailure: (error: unknown) => ended ?? toMcpError(error),
     isClosed: () => ended !== undefined,
+    /** Ends the session, here and at the server. Takes at most two seconds and never rejects. */
     close: async (): Promise<void> => {
       await client.close().catch(() => undefined)
       end(notReady('session was closed by this host'))
-      await deleteSession(url, fetch, transport)
+      const { sessionId, protocolVersion } = transport
+      if (sessionId === undefined) return
+      const headers = {
+        'Mcp-Session-Id': sessionId,
+        ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
+      }
+      const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
+      // Servers also end sessions by themselves.
+      await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
+        .then(({ body }) => body?.cancel())
+        .catch(() => undefined)
     },
   }
 }
@@ -316,36 +325,3 @@ const failRequest = (transport: StreamableHTTPClientTransport, id: string | numb
     id,
     error: { code: -32000, message: failure.message, data: new LocalFailure(failure) },
   })
-
-/** The rules by which the client resumes event streams. Servers may set the delay with `retry`. */
-const reconnectionOptions = {
-  maxRetries: 2,
-  initialReconnectionDelay: 1_000,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 1.5,
-}
-
-const MIN_RECONNECTION_DELAY_MS = 1_000
-
-/** Limits how often streams are reopened: a server may send `retry: 0`, and end each of them at once. */
-const reconnectionScheduler: ReconnectionScheduler = (reconnect, delay) => {
-  const timer = setTimeout(reconnect, Math.max(delay, MIN_RECONNECTION_DELAY_MS))
-  return () => clearTimeout(timer)
-}
-
-/** Ends the session at the server, if there is one. Never rejects: servers also end sessions by themselves. */
-const deleteSession = async (
-  url: string,
-  fetch: UpstreamFetch,
-  { sessionId, protocolVersion }: Pick<StreamableHTTPClientTransport, 'sessionId' | 'protocolVersion'>,
-): Promise<void> => {
-  if (sessionId === undefined) return
-  const headers = {
-    'Mcp-Session-Id': sessionId,
-    ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
-  }
-  const signal = AbortSignal.timeout(CLOSING_TIMEOUT_MS)
-  await fetch(url, { method: 'DELETE', headers, redirect: 'manual', signal })
-    .then(({ body }) => body?.cancel())
-    .catch(() => undefined)
-}

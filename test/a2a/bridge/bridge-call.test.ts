@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bridgeCall, type TranslatedRequest, translateRequest } from '../../../src/a2a/bridge/bridge-call.ts'
+import { type BridgedCall, bridgeCall } from '../../../src/a2a/bridge/bridge-call.ts'
 import { type A2ACall, type OperationName, operationNames, operations } from '../../../src/a2a/operations.ts'
-import { matchRestPath, restParams } from '../../../src/a2a/rest-paths.ts'
+import { matchRestPath } from '../../../src/a2a/rest-paths.ts'
 import { readTaskReferences } from '../../../src/a2a/task-references.ts'
 import { callBindings, isSameProtocol, type Protocol, wireVersions } from '../../../src/card/model/calls.ts'
 import { isJsonObject, type Json, type JsonObject, omit } from '../../../src/json/json.ts'
@@ -25,6 +25,16 @@ const exact = JSON.rawJSON('1.0')
 const callOf = (operation: OperationName, params: JsonObject, { binding, version }: Protocol = v1): A2ACall =>
   callWith({ operation, params, binding, version })
 
+type TranslatedRequest = Pick<BridgedCall, 'httpMethod' | 'path' | 'losses'> & { params?: JsonObject }
+
+/** Returns a translated request, or its error. */
+const translateRequest = (call: A2ACall, to: Protocol) => {
+  const bridged = bridgeCall(call, to)
+  if ('kind' in bridged) return bridged
+  const { httpMethod, path, losses, hasBody } = bridged
+  return { httpMethod, path, losses, ...(hasBody && { params: bridged.call.params }) }
+}
+
 const translated = (call: A2ACall, to: Protocol): TranslatedRequest => {
   const request = translateRequest(call, to)
   if ('kind' in request) throw new Error(`refused: ${JSON.stringify(request)}`)
@@ -37,7 +47,7 @@ const paramsOf = ({ httpMethod, path, params = {} }: TranslatedRequest): JsonObj
   const [below = '', query] = path.split('?')
   const match = matchRestPath(httpMethod, below)
   if ('kind' in match) throw new Error(`no operation: ${httpMethod} ${path}`)
-  return restParams(match.pathParams, new URLSearchParams(query), params)
+  return { ...Object.fromEntries(new URLSearchParams(query)), ...params, ...match.pathParams }
 }
 
 /** Removes `blocking: true`, which is the default, and a configuration without anything else. */

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { logToolCall, RunningTasks, ToolExecutor } from '../../../src/mcp/agent/executor.ts'
+import { createToolExecutor, logToolCall, RunningTasks } from '../../../src/mcp/agent/executor.ts'
 import type { ToolOutcome } from '../../../src/mcp/agent/tool-outcome.ts'
 import { throttleProgress } from '../../../src/mcp/agent/tool-run.ts'
 
 const background = { store: async () => undefined, release: () => undefined }
 const caller = (name: string) => ({ authenticated: true, name })
 
-describe('ToolExecutor', () => {
+describe('createToolExecutor', () => {
   it('logs an unexpected error and reports none of its details to the caller', async () => {
     const logError = vi.spyOn(console, 'error').mockReturnValue(undefined)
     const publish = vi.fn<(event: unknown) => void>()
@@ -17,7 +17,7 @@ describe('ToolExecutor', () => {
         throw new TypeError('x is not a function')
       },
     }
-    const executor = new ToolExecutor(tool, running, caller('alice'), background)
+    const executor = createToolExecutor(tool, running, caller('alice'), background)
     const request = { taskId: 't', contextId: 'c', userMessage: {} }
     await executor.execute(request as never, { publish } as never)
     const events = JSON.stringify(publish.mock.calls)

@@ -56,7 +56,7 @@ afterEach(() => {
   completions = []
 })
 
-const send = (method: string, params: JsonObject, more: Partial<BridgeCall> = {}, target = agent): Promise<Response> =>
+const send = async (method: string, params: JsonObject, more: Partial<BridgeCall> = {}, target = agent) =>
   target.fetch(bridgeRequest(server, method, params, more))
 
 const sendForJson = async (...call: Parameters<typeof send>): Promise<JsonObject> =>

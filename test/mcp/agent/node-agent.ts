@@ -49,7 +49,7 @@ export const startNodeAgent = async (tools: Record<string, TestTool>): Promise<N
   const server = await startToolServer(tools)
   const ctx = { storage: openStorage().storage, waitUntil: () => undefined }
   const agent = new McpAgent(ctx as never, { ALLOWED_ORIGINS: server.origin } as Env)
-  const fetch = (method: string, params: JsonObject, more: Partial<BridgeCall>): Promise<Response> =>
+  const fetch = async (method: string, params: JsonObject, more: Partial<BridgeCall>) =>
     agent.fetch(bridgeRequest(server, method, params, more))
   const call: NodeAgent['call'] = async (method, params, more = {}) =>
     (await (await fetch(method, params, more)).json()) as JsonObject

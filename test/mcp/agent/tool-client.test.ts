@@ -15,7 +15,7 @@ const clientOf = (fetch: (url: string, init: RequestInit) => Promise<unknown> | 
   return client
 }
 afterEach(() => {
-  for (const client of clients) client.closeIdle(Number.POSITIVE_INFINITY)
+  for (const client of clients) client.pool.closeIdle(Number.POSITIVE_INFINITY)
   clients = []
 })
 
@@ -191,8 +191,8 @@ describe('a session in which a call fails', () => {
   it('ends when no call has used it for a while', async () => {
     const { client, open } = sessionServer()
     for (const caller of [alice, bob]) await callLook(client, 5, caller)
-    expect([client.closeIdle(Date.now()) !== undefined, open.size]).toEqual([true, 2])
-    expect(client.closeIdle(Number.POSITIVE_INFINITY)).toBeUndefined()
+    expect([client.pool.closeIdle(Date.now()) !== undefined, open.size]).toEqual([true, 2])
+    expect(client.pool.closeIdle(Number.POSITIVE_INFINITY)).toBeUndefined()
     await vi.waitFor(() => expect(open.size).toBe(0))
   })
 })
@@ -231,7 +231,7 @@ describe('the sessions of an agent', () => {
     const again = await callLook(client, 5, bob)
     expect([outcomes, again, takeRequests().length]).toEqual([Array(4).fill({ result }), { result }, 5])
     // No call is counted any more.
-    expect(client.closeIdle(0)).toBeDefined()
+    expect(client.pool.closeIdle(0)).toBeDefined()
   })
 
   it('stay open for the calls that waited for them, however many open at once', async () => {
