@@ -1,5 +1,5 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
-import { readText, receiptKey } from '../kv-format.ts'
+import { keyOf, readText } from '../kv-format.ts'
 import { KvCache } from './kv-cache.ts'
 
 const CACHE_BYTES = 2 * 1024 * 1024
@@ -10,15 +10,12 @@ const PARSED_FACTOR = 3
 const receipts = new KvCache<{ stored: StoredReceipt; size: number }>(
   CACHE_BYTES,
   (id, receipt) => OVERHEAD + id.length + PARSED_FACTOR * (receipt?.size ?? 0),
+  (id, env) => readText(keyOf('receipt', id), env, text => ({ stored: JSON.parse(text), size: text.length })),
 )
 
 /** Returns the newest receipt of an agent from memory or KV; null for none. Does not check the caller. */
-export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> => {
-  const cached = receipts.getFresh(id)
-  const receipt =
-    cached === undefined ? await receipts.fetch(id, () => readText(receiptKey(id), env, parseReceipt), ctx) : cached
-  return receipt?.stored ?? null
-}
+export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> =>
+  (await receipts.get(id, env, ctx))?.stored ?? null
 
 /** Makes a new receipt visible in this isolate at once. */
 export const cacheReceipt = (id: string, stored: StoredReceipt): void => {
@@ -30,8 +27,3 @@ export const cacheReceipt = (id: string, stored: StoredReceipt): void => {
 export const forgetReceipt = (id: string): void => {
   receipts.put(id, { value: null, seq: Date.now() })
 }
-
-const parseReceipt = (text: string): { stored: StoredReceipt; size: number } => ({
-  stored: JSON.parse(text),
-  size: text.length,
-})

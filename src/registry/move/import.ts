@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
-import { cardKey, extendedKey, hostKey, receiptKey, tokenKey } from '../kv-format.ts'
+import { keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import {
   createStagedTables,
@@ -9,9 +9,7 @@ import {
   EVENTS_KEY,
   EXPORTED,
   type ExportedTable,
-  indexKey,
   lastChange,
-  refreshKey,
   replaceTables,
   STATE_TABLE_NAMES,
 } from '../tables/index.ts'
@@ -257,17 +255,14 @@ const end = (storage: DurableObjectStorage, staging: Staging): void => {
   if (imports.get(storage)?.staging === staging) imports.delete(storage)
 }
 
-/** Writes the SQL that makes a part of a key from a column. */
-const column = (name: string): string => `' || ${name} || '`
-
 /** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
 const KEYS = [
   `'${EVENTS_KEY}' AS key`,
-  `'${cardKey(column('id'))}' AS key FROM agents`,
-  `DISTINCT '${extendedKey(column('id'), column('tier'))}' AS key FROM extended`,
-  `'${hostKey(column('hostname'))}' AS key FROM hosts`,
-  `'${receiptKey(column('id'))}' AS key FROM receipts`,
-  `'${tokenKey(column('hash'))}' AS key FROM tokens`,
-  `'${refreshKey(column('id'))}' AS key FROM sources`,
-  `'${indexKey(column('id'))}' AS key FROM agents`,
+  `'${keyOf('card', '')}' || id AS key FROM agents`,
+  `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
+  `'${keyOf('host', '')}' || hostname AS key FROM hosts`,
+  `'${keyOf('receipt', '')}' || id AS key FROM receipts`,
+  `'${keyOf('token', '')}' || hash AS key FROM tokens`,
+  `'${keyOf('refresh', '')}' || id AS key FROM sources`,
+  `'${keyOf('index', '')}' || id AS key FROM agents`,
 ]

@@ -4,7 +4,7 @@ import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../
 import type { Registration } from '../prepare.ts'
 import type { SearchFields, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
-import { defineTable, type Row, selectFirst, selectValue } from '../sql.ts'
+import { defineTable, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import type { agents, ListedAgent, ListQuery } from './agent-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 
@@ -296,12 +296,11 @@ const loadHits = (
 
 /** Counts the values of the first agents that match, the most frequent first. */
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
-  const rows = sql
-    .exec<Document & { terms: string }>(
-      find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
-      withFilters(query),
-    )
-    .toArray()
+  const rows = selectAll<Document & { terms: string }>(
+    sql,
+    find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
+    withFilters(query),
+  )
   const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
   for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {
     if (!isVisible(query, row)) continue

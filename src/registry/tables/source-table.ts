@@ -9,7 +9,7 @@ import type {
   SourceRecord,
   Validators,
 } from '../source-record.ts'
-import { defineTable, type Row, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
@@ -96,12 +96,6 @@ export const saveSource = (
   return { seq, health: healthOf(record) }
 }
 
-/** Deletes the source of an agent and all that was fetched from it. */
-export const deleteSource = (sql: SqlStorage, id: string): void => {
-  sql.exec('DELETE FROM sources WHERE id = ?', id)
-  sql.exec('DELETE FROM fetched WHERE id = ?', id)
-}
-
 /** Returns when a source is to be fetched again after so many failures in a row, in ms since 1970. */
 export const nextRefreshAt = (ttl: number, failures: number, now: number): number => {
   const seconds =
@@ -153,7 +147,7 @@ export const selectFetched = (
   sql: SqlStorage,
   id: string,
 ): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
-  const rows = sql.exec<Row<typeof fetched>>('SELECT * FROM fetched WHERE id = ?', id).toArray()
+  const rows = selectAll<Row<typeof fetched>>(sql, 'SELECT * FROM fetched WHERE id = ?', id)
   const served = rows.find(({ name }) => name === 'served')
   const pending = rows.find(({ name }) => name === 'pending')
   return {
@@ -175,7 +169,7 @@ export const selectReviews = (
   id: string,
 ): Pick<SourceRecord, 'verification'> & { pending?: Omit<PendingCard, 'card'> } => {
   const query = 'SELECT name, validators, review FROM fetched WHERE id = ? AND review IS NOT NULL'
-  const rows = sql.exec<{ name: string; validators: string; review: string }>(query, id).toArray()
+  const rows = selectAll<{ name: string; validators: string; review: string }>(sql, query, id)
   const served = rows.find(({ name }) => name === 'served')
   const pending = rows.find(({ name }) => name === 'pending')
   return {
@@ -218,7 +212,7 @@ const saveFetched = (
   id: string,
   { card, validators = {}, verification, pending }: SourceRecord,
 ): void => {
-  sql.exec('DELETE FROM fetched WHERE id = ?', id)
+  deleteRows(sql, [fetched], id)
   if (card !== undefined)
     storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
   if (verification) saveVerification(sql, id, verification)
