@@ -38,21 +38,32 @@ export type FetchOptions = {
 /** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
-/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
-export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
-  const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
+/**
+ * Runs work for some time, and returns `late` if it takes longer. The signal aborts at the end of either: the rest of an
+ * unread response would keep its connection open.
+ */
+export const within = async <Result>(
+  seconds: number,
+  late: Result,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
   const controller = new AbortController()
-  const timeout = new Promise<FetchFailure>(resolve => {
-    const failure: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
-    const timer = setTimeout(() => resolve(failure), timeoutSeconds * 1000)
+  const timeout = new Promise<Result>(resolve => {
+    const timer = setTimeout(() => resolve(late), seconds * 1000)
     controller.signal.addEventListener('abort', () => clearTimeout(timer))
   })
   try {
-    return await Promise.race([fetchWithin(url, options, controller.signal), timeout])
+    return await Promise.race([work(controller.signal), timeout])
   } finally {
-    // The rest of an unread body would keep its connection open.
     controller.abort()
   }
+}
+
+/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
+export const fetchText = (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
+  const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
+  const late: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
+  return within<Resource | FetchFailure>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
 }
 
 /** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */

@@ -5,7 +5,7 @@ import { createObservations } from '../../../src/card/model/observed-calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
-import { recordRefusal, selectEntries } from '../../../src/registry/audit/index.ts'
+import { recordRefusal, selectPage } from '../../../src/registry/audit/index.ts'
 import { type ExportCursor, exportPage } from '../../../src/registry/move/export.ts'
 import { Staging } from '../../../src/registry/move/import.ts'
 import { prepareRegistration, type Registration } from '../../../src/registry/prepare.ts'
@@ -158,7 +158,7 @@ describe('an export', () => {
     const target = openTables()
     recordRefusal(target, { actor: 'anonymous', code: 'no-token', status: 401, omitted: 0 })
     importLines(target, exportLines(sql))
-    const read = (from: SqlStorage) => selectEntries(from, { before: Number.MAX_SAFE_INTEGER, limit: 100 })
+    const read = (from: SqlStorage) => selectPage(from, { before: Number.MAX_SAFE_INTEGER, limit: 100 }).entries
     const [newest, ...others] = read(target)
     expect(others).toEqual(read(sql))
     expect(newest).toMatchObject({
@@ -269,7 +269,7 @@ describe('an import', () => {
     for (const entry of entries) chain.push(sealEntry({ ...entry, previous: chain.at(-1)?.hash ?? entry.previous }))
     return chain
   }
-  const auditOf = (from: SqlStorage) => selectEntries(from, { before: 1000, limit: 100 }).reverse()
+  const auditOf = (from: SqlStorage) => selectPage(from, { before: 1000, limit: 100 }).entries.reverse()
 
   it('of anything but an unchanged export is refused, and nothing is changed', () => {
     const editRow = (table: string, change: object) => (text: string) =>
