@@ -30,7 +30,6 @@ const MAX_POLL_MS = 64
 const MAX_CACHE_BYTES = 2 * 1024 * 1024
 const ENTRY_OVERHEAD_BYTES = 300
 
-/** An issuer with its size in bytes. */
 type FetchedIssuer = Issuer & { size: number }
 
 /** An issuer, and in ms since 1970, when its keys were fetched, and when the last fetch began, whatever its outcome. */
@@ -116,7 +115,7 @@ const discover = async (url: string, env: Variables): Promise<FetchedIssuer | un
   if (!isKeySet(keySet)) return logFailure(keysUrl, 'not a JSON Web Key Set')
   const { length } = keySet.keys
   if (length > MAX_ISSUER_KEYS)
-    logIssuer('issuer-keys-ignored', url, `${length} keys, of which ${MAX_ISSUER_KEYS} are used`)
+    logFailure(url, `${length} keys, of which ${MAX_ISSUER_KEYS} are used`, 'issuer-keys-ignored')
   const used = { keys: keySet.keys.slice(0, MAX_ISSUER_KEYS) }
   return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
@@ -140,9 +139,7 @@ const fetchObject = async (url: string, env: Variables): Promise<JsonObject | un
   return isJsonObject(result.document) ? result.document : logFailure(url, 'not a JSON object')
 }
 
-const logFailure = (url: string, why: string): undefined => logIssuer('issuer-unread', url, why)
-
-const logIssuer = (event: 'issuer-unread' | 'issuer-keys-ignored', url: string, detail: string): undefined => {
+const logFailure = (url: string, detail: string, event: Parameters<typeof log>[1] = 'issuer-unread'): undefined => {
   log('error', event, { 'calling_card.issuer': originOf(url), 'calling_card.detail': detail })
 }
 

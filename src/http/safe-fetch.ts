@@ -98,10 +98,8 @@ export const blockOrigins =
   async (url, init) =>
     isOwnOrigin(url) ? { blocked: 'this host itself' } : fetchFn(url, init)
 
-type NetworkFailure = { failed: 'unreachable' } | { failed: 'timeout' }
-
 /** Statuses that Cloudflare's network itself answers with when it cannot reach a host, or waits for it too long. */
-export const CLOUDFLARE_ERRORS = new Map<number, NetworkFailure>([
+export const CLOUDFLARE_ERRORS = new Map<number, { failed: 'unreachable' | 'timeout' }>([
   ...[520, 521, 523, 525, 526, 530].map(status => [status, { failed: 'unreachable' }] as const),
   ...[522, 524].map(status => [status, { failed: 'timeout' }] as const),
 ])

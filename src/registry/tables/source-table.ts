@@ -81,7 +81,7 @@ export const saveSource = (
 ): PublishedHealth => {
   const before = selectSource(sql, id)
   const now = Date.now()
-  const { source, checked, failure } = record
+  const { source, checked, failure, card, validators = {}, verification, pending } = record
   const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
   const failures = failure ? (same?.failures ?? 0) + 1 : 0
   const failingSince = failure ? (same?.failingSince ?? now) : null
@@ -92,7 +92,11 @@ export const saveSource = (
     ...{ id, source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since: failingSince },
     ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
   })
-  saveFetched(sql, id, record)
+  deleteRows(sql, [fetched], id)
+  if (card !== undefined)
+    storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
+  if (verification) saveVerification(sql, id, verification)
+  if (pending) savePending(sql, id, pending)
   return { seq, health: healthOf(record) }
 }
 
@@ -126,28 +130,20 @@ export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): 
   storeRow(sql, fetched, { id, name: 'pending', card, validators: JSON.stringify(validators), review })
 }
 
-/** Deletes a pending card. */
-export const deletePending = (sql: SqlStorage, id: string): void => {
-  sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
-}
-
-/** Stores the validators for the next conditional request for the served document. */
-export const saveValidators = (sql: SqlStorage, id: string, validators: Validators): void => {
-  sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", JSON.stringify(validators), id)
-}
-
 /** Stores the result of verifying the signatures of the served document. */
 export const saveVerification = (sql: SqlStorage, id: string, verification: CardVerification): void => {
   const review = JSON.stringify({ verification } satisfies ServedReview)
   sql.exec("UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'", review, id)
 }
 
-/** Returns the documents that were fetched for an agent, and what is known about them. */
+/** Returns the documents that were fetched for an agent, and what is known about them. Without `withCards`, they are empty. */
 export const selectFetched = (
   sql: SqlStorage,
   id: string,
+  withCards = true,
 ): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
-  const rows = selectAll<Row<typeof fetched>>(sql, 'SELECT * FROM fetched WHERE id = ?', id)
+  const query = `SELECT id, name, ${withCards ? 'card' : "''"} AS card, validators, review FROM fetched WHERE id = ?`
+  const rows = selectAll<Row<typeof fetched>>(sql, query, id)
   const served = rows.find(({ name }) => name === 'served')
   const pending = rows.find(({ name }) => name === 'pending')
   return {
@@ -159,23 +155,6 @@ export const selectFetched = (
         validators: JSON.parse(pending.validators) as Validators,
         ...(JSON.parse(pending.review) as Review),
       },
-    }),
-  }
-}
-
-/** Returns what is known of the fetched cards of an agent, without the cards, which may be long. */
-export const selectReviews = (
-  sql: SqlStorage,
-  id: string,
-): Pick<SourceRecord, 'verification'> & { pending?: Omit<PendingCard, 'card'> } => {
-  const query = 'SELECT name, validators, review FROM fetched WHERE id = ? AND review IS NOT NULL'
-  const rows = selectAll<{ name: string; validators: string; review: string }>(sql, query, id)
-  const served = rows.find(({ name }) => name === 'served')
-  const pending = rows.find(({ name }) => name === 'pending')
-  return {
-    ...(served && (JSON.parse(served.review) as ServedReview)),
-    ...(pending && {
-      pending: { validators: JSON.parse(pending.validators) as Validators, ...(JSON.parse(pending.review) as Review) },
     }),
   }
 }
@@ -205,16 +184,4 @@ const withoutValues = (entry: Drift[number]): Drift[number] => {
   const { op, pointer } = entry
   const omitted = (['before', 'after'] as const).filter(name => name in entry || entry.omitted?.includes(name))
   return { op, pointer, ...(omitted.length > 0 && { omitted }) }
-}
-
-const saveFetched = (
-  sql: SqlStorage,
-  id: string,
-  { card, validators = {}, verification, pending }: SourceRecord,
-): void => {
-  deleteRows(sql, [fetched], id)
-  if (card !== undefined)
-    storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
-  if (verification) saveVerification(sql, id, verification)
-  if (pending) savePending(sql, id, pending)
 }
