@@ -18,14 +18,12 @@ type ConfigIssue = { name: VariableName; message: string }
 export type Config = {
   /** Undefined if there is none, or one that is so short that it could be guessed. */
   adminToken: string | undefined
-  /** The origin in `PUBLIC_URL`. */
   publicOrigin: string | undefined
   rootAgent: string | undefined
   /** Whom Shaman's list is for: everybody, or callers with a token. */
   role: 'public' | 'internal'
   /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
   cacheSeconds: number
-  /** The `Cache-Control` of public responses. */
   publicCacheControl: string
   upstreamTimeoutSeconds: number
   streamIdleTimeoutSeconds: number

@@ -46,7 +46,6 @@ export const authenticateForAgent = (
   return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
 }
 
-/** The content of the Authorization header of a request. */
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
 
 const MAX_CREDENTIALS_LENGTH = 8192
@@ -148,7 +147,6 @@ const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
   return { subject: `token:${id}`, scopes, agents, tiers }
 }
 
-/** Authenticates by a bearer token that is a JWT for this agent; returns `before` for any other. */
 const authenticateJwt = async (
   before: Authentication,
   agent: SecuredAgent,

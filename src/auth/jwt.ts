@@ -8,7 +8,6 @@ import { type Issuer, isDiscoveryUrlOf, issuers, originOf } from './oidc-issuers
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
-/** The requirements of a manifest for tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
@@ -74,7 +73,6 @@ const MAX_AUDIENCES = 5
 /** A name that an agent can claim, without a port. */
 const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 
-/** The part of an agent's profile that decides which JWTs it gets. */
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
 /** Returns the headers with a JWT for this host, which the called agent could use in the name of the caller. */

@@ -92,7 +92,6 @@ const tokenErrors: Record<TokenError, string> = {
   several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
 }
 
-/** Returns an error with a challenge, to which `parameters` belong. */
 const withChallenge = <Code extends ProblemCode>(code: Code, detail: string, parameters = '') =>
   problem(code, detail, {
     headers: { 'WWW-Authenticate': `Bearer realm="calling-card"${parameters}` },

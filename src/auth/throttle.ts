@@ -3,7 +3,6 @@ import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
 
-/** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 /** Counts a request against a rate limit. Throws 429 past it; `detail` names the limit. */
@@ -72,7 +71,6 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   return !success
 }
 
-/** The results for requests that were counted. */
 const counted = new WeakMap<Request, Promise<boolean>>()
 
 /**

@@ -37,7 +37,6 @@ export type CheckedAgent = {
 
 type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 
-/** A call of a check, written for its protocol. */
 type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
 
 /**

@@ -1,7 +1,6 @@
 /** The text of a body, or why there is none. `incomplete`: the client disconnected while sending it. */
 export type BodyText = { text: string } | { failed: 'too-large' | 'not-utf-8' | 'incomplete' }
 
-/** The bytes of a body, or why there are none. */
 type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
 
 /**

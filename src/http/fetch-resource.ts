@@ -15,13 +15,11 @@ export type FetchFailure = { detail: string } & (
 
 /** The headers and limits of a fetch. */
 export type FetchOptions = {
-  /** Sent with every request. */
   headers?: Record<string, string>
   /** Headers for the origin of the first URL, until a redirect leaves it. */
   credentials?: Record<string, string> | undefined
   /** Conditional headers, for the first URL only. */
   validators?: Record<string, string> | undefined
-  /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
   /** Origins that are exempt from the checks of `safeFetch`. */
   allowedOrigins?: ReadonlySet<string>
@@ -80,9 +78,8 @@ export const fetchJson = async (
   const parsed = parseUnambiguous(fetched.content)
   if ('value' in parsed) return { document: parsed.value, headers: fetched.headers, url: fetched.url }
   const isAmbiguous = parsed.refused === 'duplicate-name'
-  return {
-    error: `responded with ${isAmbiguous ? `JSON in which ${parsed.pointer} ${parsed.message}` : 'invalid JSON'}`,
-  }
+  const found = isAmbiguous ? `JSON in which ${parsed.pointer} ${parsed.message}` : 'invalid JSON'
+  return { error: `responded with ${found}` }
 }
 
 const fetchWithin = async (

@@ -135,7 +135,6 @@ export const resolveSecret = (
     : { misconfigured: `The secret "${name}" is empty, or contains characters that no header can carry.` }
 }
 
-/** The secret and the service binding that a manifest names. */
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */

@@ -21,7 +21,6 @@ export type RevisionRow = {
   by: 'manifest' | 'fetch' | 'removal'
   /** `admin`, the id of a token, or `host` for a refresh by the host itself. */
   author: string
-  /** The class of what changed for clients. */
   class?: ChangeClass
   /** The differences of the fetched document from the one before. */
   drift?: Drift

@@ -4,7 +4,6 @@ import { PING, PONG, type Socket } from './feed.ts'
 
 /** The begin of a stream, and the condition for it to go on. */
 type StreamOptions = {
-  /** The last change that the reader has. */
   after: number
   /** Checks whether the credentials of the reader are still valid. */
   isValid: () => Promise<boolean>

@@ -70,7 +70,6 @@ export class Staging {
       id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))`)
   }
 
-  /** Deletes all that is staged. */
   drop(): void {
     createTables(this.#sql)
   }

@@ -27,13 +27,7 @@ export type Registered = {
 } & tables.HostChanges
 
 /** Result of a removal. */
-export type Removed = {
-  outcome: 'removed'
-  seq: number
-  published: boolean
-  changed: tables.HostChange[]
-  removedTiers: string[]
-}
+export type Removed = { outcome: 'removed' } & Pick<Registered, 'seq' | 'published' | 'changed' | 'removedTiers'>
 
 type PreconditionFailed = { outcome: 'precondition-failed'; exists: boolean }
 

@@ -100,7 +100,6 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
   const clearOwners = (id: string): Promise<boolean> => publisher.publish([keyOf('task-owners', id)])
 
   return {
-    /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
     register: async (registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> =>
       (await clearOwners(registration.id)) ? write(register)(registration, mayClaim) : CONFLICT.error,
 
@@ -167,10 +166,8 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     audit: read(selectPage),
     recordRefusal: read(recordRefusal),
 
-    /** Returns the first page of an export, or the one at a cursor. */
     exportPage: async (cursor?: ExportCursor) => (await import('../move/export.ts')).exportPage(sql, cursor),
 
-    /** Runs one step of an import into an empty host. */
     importStep: async (step: ImportStep) => {
       const { runImportStep } = await import('../move/import.ts')
       return runImportStep(step, { storage, publisher, write: async work => publish(commit(work)) })

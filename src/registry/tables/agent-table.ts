@@ -26,13 +26,8 @@ const IS_PUBLIC = `visibility = 'public' AND EXISTS (
   SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
 
 /** One agent in a list. Its set is only for callers who may read or write the agent. */
-export type ListedAgent = Summary & {
-  id: string
-  origin: string
-  visibility: string
-  set?: string
-  manifestEtag?: string
-}
+export type ListedAgent = Summary &
+  Pick<Row<typeof agents>, 'id' | 'origin' | 'visibility'> & { set?: string; manifestEtag?: string }
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents

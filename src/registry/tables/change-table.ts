@@ -12,18 +12,13 @@ export const changes = defineTable(
   '',
 )
 
-/** The effect of a change on an agent. */
 type ChangeKind = 'registered' | 'changed' | 'removed'
 
 /** A stored change, at `at` in ms since 1970. `publicKind` is its effect for those who see public agents only. */
-export type StoredChange = {
-  number: number
-  id: string
-  seq: number
+export type StoredChange = Pick<Row<typeof changes>, 'number' | 'id' | 'seq' | 'at'> & {
   kind: ChangeKind
   publicKind?: ChangeKind
   class?: ChangeClass
-  at: number
 }
 
 /** A change that a write makes. `seq` is its revision. */

@@ -133,7 +133,6 @@ export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof ex
     id,
   )
 
-/** The documents of one tier. */
 type TierDocuments = { tier: string; representations: Representations }
 
 /** Returns the documents of a registration by tier, those of the public card first. */

@@ -50,7 +50,6 @@ type SearchResult = {
   isApproximate?: boolean
 }
 
-/** A value, and how many of the agents have it. */
 type FacetValue = { value: string; count: number }
 
 /** The indexes of public and other agents: a score depends on all documents of an index, and must not reveal any. */
@@ -143,7 +142,6 @@ const toToken = (kind: string, value: string): string => {
   return `\ue000${kind}\ue000${encoded}`
 }
 
-/** The token of every agent. */
 const EVERY_AGENT = toToken('agent', '')
 
 /** Returns a page of the agents that match a query, best first; without words in the order of their numbers. */

@@ -120,7 +120,6 @@ export const selectLastSeq = (sql: SqlStorage, id: string): number =>
 /** The facts that an owner needs to review a pending card. */
 type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
 
-/** The stored review of the served card. */
 type ServedReview = { verification?: CardVerification }
 
 /** Stores a pending card in place of any other. */
