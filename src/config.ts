@@ -38,10 +38,7 @@ export type Config = {
 
 const configs = new WeakMap<Variables, Config>()
 
-/**
- * Returns the configuration of this host, which is parsed once. A wrong value counts as its default, and `issues` and
- * the log report it.
- */
+/** Returns the configuration of this host, parsed once. A wrong value counts as its default, and is reported. */
 export const config = (env: Variables): Config => configs.get(env) ?? load(env)
 
 const load = (env: Variables): Config => {

@@ -17,10 +17,7 @@ type HeaderToken = { header: string; token: string }
 
 const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
 
-/**
- * Credentials that contain the ADMIN_TOKEN, but do not authenticate with it. No response must differ from one to a
- * wrong guess: a header can carry many.
- */
+/** Credentials that contain the ADMIN_TOKEN, among other guesses: the response must be that to a wrong one. */
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
 /** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
@@ -108,10 +105,7 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
   return isFailure && (await recordFailure(request, env.AUTH_LIMIT)) ? THROTTLED : caller
 }
 
-/**
- * Returns the tokens of this host in API key headers, with or without a scheme. They exclude the ADMIN_TOKEN: a card
- * could name hundreds of headers, each with a guess.
- */
+/** Returns the tokens of this host in API key headers, but no ADMIN_TOKEN: a card could name hundreds, for guesses. */
 const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: RequestContext): HeaderToken[] =>
   apiKeyHeaders.flatMap(header => {
     const value = request.headers.get(header)?.trim() ?? ''

@@ -10,10 +10,7 @@ export type Issuer = { issuer: string; getKey: JWTVerifyGetKey }
 
 const WELL_KNOWN_PATH = '/.well-known/openid-configuration'
 
-/**
- * Checks whether a discovery document belongs to an issuer (OpenID Connect Discovery §4.3). Compares the names only:
- * an unknown caller's token never causes a request.
- */
+/** Checks by name (OpenID Connect Discovery §4.3) if a document is an issuer's: no unknown token causes a request. */
 export const isDiscoveryUrlOf = (discoveryUrl: string, issuer: string): boolean =>
   discoveryUrl === issuer.replace(/\/$/, '') + WELL_KNOWN_PATH
 

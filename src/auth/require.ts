@@ -44,10 +44,7 @@ export const requireAnyAgent = async (
   throw missingScope(scope)
 }
 
-/**
- * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host.
- * `scope` is what the request is going to need.
- */
+/** Returns the principal of a request, whatever its scopes, or throws. `scope` is what the request needs later. */
 export const requirePrincipal = async (
   { request, env, ctx }: RequestContext,
   { caller: known, scope = 'read' }: { caller?: Authentication | undefined; scope?: Scope } = {},
@@ -119,10 +116,7 @@ const MAX_ACTORS = 1_000
 /** The refusals of an actor that this isolate has reported in an hour, and how many it has not. */
 const reported = new ClockCache<{ hour: number; count: number; omitted: number; size: 1 }>(MAX_ACTORS)
 
-/**
- * Reports an error to the Registry if it is a refusal, unless this isolate has reported as many as the Registry records
- * in an hour. Never rejects.
- */
+/** Reports an error to the Registry if it is a refusal, at most as many an hour as that records. Never rejects. */
 export const reportRefusal = async (
   error: HttpError,
   id: string | undefined,

@@ -36,10 +36,7 @@ export type FetchOptions = {
 /** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
-/**
- * Runs work for some time, and returns `late` if it takes longer. The signal aborts at the end of either: the rest of an
- * unread response would keep its connection open.
- */
+/** Runs work, or returns `late` in time. The signal aborts at the end: an unread response keeps a connection open. */
 export const within = async <Result>(
   seconds: number,
   late: Result,

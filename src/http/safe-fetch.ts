@@ -1,9 +1,6 @@
 import { variableNames } from '../variables.ts'
 
-/**
- * Parses a URL as `URL.parse` does, but none with a longer host than a DNS name and a port: the time to normalize a
- * host name in Unicode grows with the square of its length.
- */
+/** Parses a URL as `URL.parse` does, unless its host is very long: normalizing Unicode takes quadratic time. */
 export const parseUrl = (text: string, base?: string): URL | null =>
   longHost.test(text) ? null : URL.parse(text, base)
 
