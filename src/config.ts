@@ -15,26 +15,7 @@ export type Variables = { readonly [Name in VariableName]?: string | undefined }
 type ConfigIssue = { name: VariableName; message: string }
 
 /** The configuration of this host. Keys are in the secrets themselves, which `signing` and `events` read. */
-export type Config = {
-  /** Undefined if there is none, or one that is so short that it could be guessed. */
-  adminToken: string | undefined
-  publicOrigin: string | undefined
-  rootAgent: string | undefined
-  /** Whom Shaman's list is for: everybody, or callers with a token. */
-  role: 'public' | 'internal'
-  /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
-  cacheSeconds: number
-  publicCacheControl: string
-  upstreamTimeoutSeconds: number
-  streamIdleTimeoutSeconds: number
-  /** Origins that this host may call although they are not public https ones. */
-  allowedOrigins: ReadonlySet<string>
-  /** The origins of this host and of web pages that it trusts, in local mode; undefined outside of it. */
-  localOrigins: readonly string[] | undefined
-  /** A URL that this host does not call counts, too: changes wait for a better one. */
-  webhookUrl: string | undefined
-  issues: readonly ConfigIssue[]
-}
+export type Config = Readonly<ReturnType<typeof parse>>
 
 const configs = new WeakMap<Variables, Config>()
 
@@ -51,7 +32,7 @@ const load = (env: Variables): Config => {
   return parsed
 }
 
-const parse = (env: Variables): Config => {
+const parse = (env: Variables) => {
   const issues: ConfigIssue[] = []
   /** Reports a variable that is set, and wrong. */
   const check = (name: VariableName, isRight: boolean, form: string): boolean => {
@@ -93,21 +74,26 @@ const parse = (env: Variables): Config => {
   check('WEBHOOK_URL', isCalled, 'a public https URL, or one of an origin in ALLOWED_ORIGINS')
 
   return {
+    /** Undefined if there is none, or one that is so short that it could be guessed. */
     adminToken: isLong ? ADMIN_TOKEN : undefined,
     publicOrigin: publicOrigin || undefined,
     rootAgent: isId ? ROOT_AGENT : undefined,
-    // A misspelt role was hardly meant to be public.
-    role: role === 'public' ? role : 'internal',
+    /** Whom Shaman's list is for: everybody, or callers with a token. A misspelt role was hardly meant to be public. */
+    role: role === 'public' ? role : ('internal' as const),
+    /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
     cacheSeconds: maxAge + stale,
     publicCacheControl: `public, max-age=${maxAge}, stale-while-revalidate=${stale}`,
     upstreamTimeoutSeconds: parseTimeout('UPSTREAM_TIMEOUT'),
     streamIdleTimeoutSeconds: parseTimeout('STREAM_IDLE_TIMEOUT'),
-    allowedOrigins,
+    /** Origins that this host may call although they are not public https ones. */
+    allowedOrigins: allowedOrigins as ReadonlySet<string>,
+    /** The origins of this host and of web pages that it trusts, in local mode; undefined outside of it. */
     localOrigins: LOCAL_ORIGINS
       ? [...splitOrigins(LOCAL_ORIGINS).map(text => toOrigin(text) || text), publicOrigin]
       : undefined,
+    /** A URL that this host does not call counts, too: changes wait for a better one. */
     webhookUrl: WEBHOOK_URL || undefined,
-    issues,
+    issues: issues as readonly ConfigIssue[],
   }
 }
 

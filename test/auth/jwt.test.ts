@@ -36,9 +36,9 @@ beforeEach(() => {
 
 /** Verifies a token; returns undefined for a token that is not for this host. */
 const verify = async (token: string, jwt: NonNullable<CallProfile['jwt']> = rules, ALLOWED_ORIGINS = server.origin) => {
-  const agent = { id: 'a', profile: { callers: 'anyone', jwt, openIdConnectUrls: [server.discoveryUrl] } } as const
+  const profile = { callers: 'anyone' as const, jwt, openIdConnectUrls: [server.discoveryUrl] }
   const context = { request: new Request(audience), env: { ALLOWED_ORIGINS }, ctx: { waitUntil } }
-  const caller = await authenticateJwt(token, ANONYMOUS, agent, context as never)
+  const caller = await authenticateJwt(token, ANONYMOUS, { id: 'a', profile }, context as never)
   if (caller === ANONYMOUS) return undefined
   return !caller.authenticated && caller.reason === 'unavailable' ? caller.reason : caller
 }

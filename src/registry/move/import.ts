@@ -3,16 +3,7 @@ import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
 import { keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
-import {
-  createStagedTables,
-  createTables,
-  EVENTS_KEY,
-  EXPORTED,
-  type ExportedTable,
-  lastChange,
-  replaceTables,
-  STATE_TABLE_NAMES,
-} from '../tables/index.ts'
+import * as tables from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
 import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
@@ -63,15 +54,11 @@ export class Staging {
   constructor(sql: SqlStorage, withTokens = true) {
     this.#sql = sql
     this.#withTokens = withTokens
-    this.drop()
-    createStagedTables(sql)
+    tables.createTables(sql)
+    tables.createStagedTables(sql)
     // The entity tags of the revisions' manifests, and whether the audit has an entry for each.
     sql.exec(`CREATE TABLE staged_manifests (
       id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))`)
-  }
-
-  drop(): void {
-    createTables(this.#sql)
   }
 
   /** Stages complete lines. Returns why they are refused. */
@@ -94,12 +81,12 @@ export class Staging {
       this.#check()
       const sql = this.#sql
       const discarded = this.#count('audit')
-      replaceTables(sql)
+      tables.replaceTables(sql)
       const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
       const counts = { agents, revisions, tokens }
-      const details = { ...counts, changes: lastChange(sql), sha256: digest, discarded }
+      const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
       appendEntry(sql, { actor, what: 'registry-imported', details })
-      this.drop()
+      tables.createTables(sql)
       return { outcome: 'imported', ...counts } as const
     })
   }
@@ -114,17 +101,21 @@ export class Staging {
     else throw invalid(`Line ${this.#lines} is of an unknown table`)
   }
 
-  #addRow(table: ExportedTable, row: JsonObject): void {
+  #addRow(table: tables.ExportedTable, row: JsonObject): void {
     const error = findRowError(table, row)
     if (error) {
       const place = error.column === '' ? '' : `, column ${error.column}`
       throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
     }
     if (table === 'tokens' && !this.#withTokens) return
-    if (table === 'tokens') this.#checkHash(row)
+    if (
+      table === 'tokens' &&
+      exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash))
+    )
+      throw invalid(`Token "${row.id}" and another one have the same hash`)
     const values = row as Record<string, string | number | null>
     const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
-    const target: Table = { ...EXPORTED[table], name: `staged_${table}` }
+    const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }
     storeRow(this.#sql, target, { ...values, ...body })
     const { id = null, seq = null, manifest } = values
     const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
@@ -134,16 +125,11 @@ export class Staging {
       this.#sql.exec('DELETE FROM staged_changes WHERE number <= ?', Number(row.number) - MAX_STORED_CHANGES)
   }
 
-  #checkHash({ id, hash }: JsonObject): void {
-    if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(id), String(hash)))
-      throw invalid(`Token "${id}" and another one have the same hash`)
-  }
-
   /** Deletes what is staged of an agent, unless that is nothing: its row in `agents` is the first of it. */
   #deleteState(id: string): void {
     const { rowsWritten } = this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id)
     if (rowsWritten === 0) return
-    for (const table of STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
+    for (const table of tables.STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
   }
 
   #addEntry(row: JsonObject): void {
@@ -171,7 +157,7 @@ export class Staging {
     const query = 'SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1'
     const revision = selectFirst<{ id: string; seq: number }>(this.#sql, query)
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
-    for (const table of STATE_TABLE_NAMES) {
+    for (const table of tables.STATE_TABLE_NAMES) {
       const unknown = `SELECT id FROM staged_${table} WHERE id NOT IN (SELECT id FROM staged_agents) LIMIT 1`
       const id = selectValue<string>(this.#sql, unknown)
       if (id !== undefined) throw invalid(`The table ${table} has agent "${id}", which is not in the table agents`)
@@ -250,13 +236,13 @@ export const runImportStep = async (
 }
 
 const end = (storage: DurableObjectStorage, staging: Staging): void => {
-  staging.drop()
+  tables.createTables(storage.sql)
   if (imports.get(storage)?.staging === staging) imports.delete(storage)
 }
 
 /** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
 const KEYS = [
-  `'${EVENTS_KEY}' AS key`,
+  `'${tables.EVENTS_KEY}' AS key`,
   `'${keyOf('card', '')}' || id AS key FROM agents`,
   `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
   `'${keyOf('host', '')}' || hostname AS key FROM hosts`,

@@ -377,7 +377,8 @@ describe('an import', () => {
     const indexes = (of: SqlStorage) =>
       of.exec("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index' ORDER BY name").toArray()
     const [expected, target] = [indexes(openTables()), openTables()]
-    new Staging(target).drop()
+    new Staging(target)
+    createTables(target)
     expect(indexes(target)).toEqual(expected)
     importLines(target, exportLines(sql))
     expect(indexes(target)).toEqual(expected)
