@@ -32,9 +32,9 @@ export const readText = async <Value>(key: string, env: Env, parse: (text: strin
 type KvKind = 'card' | 'extended' | 'host' | 'receipt' | 'token'
 
 /**
- * The kinds of other work in the outbox: changes that `Events` has not read, an imported agent that is not in the search
- * index, the object that refreshes a remote card, documents to be signed with other keys, the object that knows who
- * started the tasks of an agent that was removed, and an agent whose tasks lose their owners.
+ * The kinds of other work in the outbox: changes that `Events` has not read, an imported agent that is not in the
+ * search index, the object that refreshes a remote card, documents to be signed with other keys, the object that knows
+ * who started the tasks of an agent that was removed, and an agent whose tasks lose their owners.
  */
 type WorkKind = 'events' | 'index' | 'refresh' | 'sign' | 'task-owners' | 'tasks'
 

@@ -32,8 +32,8 @@ export type ImportReply =
   | Imported
   | ImportRejection
 
-/** Thrown within this module only. */
-class Rejected extends Error {
+/** The end of an import that is refused. */
+export class Rejected extends Error {
   readonly rejection: ImportRejection
 
   constructor(rejection: ImportRejection) {
@@ -61,34 +61,29 @@ export class Staging {
       id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))`)
   }
 
-  /** Stages complete lines. Returns why they are refused. */
-  add(lines: string): ImportRejection | undefined {
-    return catchRejection(() => {
-      for (const text of lines.split('\n').slice(0, -1)) {
-        this.#lines++
-        const line = parseLine(text)
-        if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
-        this.#addLine(line)
-      }
-      return undefined
-    })
+  /** Stages complete lines. */
+  add(lines: string): void {
+    for (const text of lines.split('\n').slice(0, -1)) {
+      this.#lines++
+      const line = parseLine(text)
+      if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
+      this.#addLine(line)
+    }
   }
 
   /** Makes what is staged the content of the Registry, in the caller's transaction. */
-  commit(actor: string, digest: string): Imported | ImportRejection {
-    return catchRejection(() => {
-      if (!isEmpty(this.#sql)) throw new Rejected({ outcome: 'not-empty' })
-      this.#check()
-      const sql = this.#sql
-      const discarded = this.#count('audit')
-      tables.replaceTables(sql)
-      const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
-      const counts = { agents, revisions, tokens }
-      const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
-      appendEntry(sql, { actor, what: 'registry-imported', details })
-      tables.createTables(sql)
-      return { outcome: 'imported', ...counts } as const
-    })
+  commit(actor: string, digest: string): Imported {
+    const sql = this.#sql
+    if (!isEmpty(sql)) throw new Rejected({ outcome: 'not-empty' })
+    this.#check()
+    const discarded = this.#count('audit')
+    tables.replaceTables(sql)
+    const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
+    const counts = { agents, revisions, tokens }
+    const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
+    appendEntry(sql, { actor, what: 'registry-imported', details })
+    tables.createTables(sql)
+    return { outcome: 'imported', ...counts }
   }
 
   #addLine(line: JsonObject): void {
@@ -175,15 +170,6 @@ const isEmpty = (sql: SqlStorage): boolean =>
   !exists(sql, 'tokens') &&
   !exists(sql, "audit WHERE what NOT IN ('write-refused', 'registry-imported')")
 
-const catchRejection = <Result>(work: () => Result): Result | ImportRejection => {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Rejected) return error.rejection
-    throw error
-  }
-}
-
 const checkHeader = ({ format, version }: JsonObject): void => {
   if (format !== EXPORT_FORMAT || typeof version !== 'number') throw invalid('This is no export of a Calling Card host')
   if (version > EXPORT_VERSION) throw new Rejected({ outcome: 'too-new', version })
@@ -197,7 +183,7 @@ const imports = new WeakMap<DurableObjectStorage, { session: string; staging: St
 type Importer = {
   storage: DurableObjectStorage
   publisher: { enqueueMissing: (query: string) => void }
-  write: (work: () => WriteResult<Imported, ImportRejection>) => Promise<Imported | ImportRejection>
+  write: (work: () => WriteResult<Imported, never>) => Promise<Imported>
 }
 
 /** Runs a step of an import. One that is refused ends the import and deletes what is staged. */
@@ -214,25 +200,28 @@ export const runImportStep = async (
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
   const { staging } = current
-  if (step.step === 'stage') {
-    const rejection = storage.transactionSync(() => staging.add(step.lines))
-    if (rejection) end(storage, staging)
-    return rejection ?? { outcome: 'staged' }
-  }
   if (step.step === 'abandon') {
     end(storage, staging)
     return { outcome: 'abandoned' }
   }
-  const result = await write(() => {
-    const result = staging.commit(step.actor, step.digest)
-    if (result.outcome !== 'imported') return { error: result }
-    for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
-    return { value: result, staleKeys: [] }
-  })
-  // The commit has dropped what was staged, and nothing after it may fail.
-  if (result.outcome === 'imported') imports.delete(storage)
-  else end(storage, staging)
-  return result
+  try {
+    if (step.step === 'stage') {
+      storage.transactionSync(() => staging.add(step.lines))
+      return { outcome: 'staged' }
+    }
+    const imported = await write(() => {
+      const value = staging.commit(step.actor, step.digest)
+      for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
+      return { value, staleKeys: [] }
+    })
+    // The commit has dropped what was staged, and nothing after it may fail.
+    imports.delete(storage)
+    return imported
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error
+    end(storage, staging)
+    return error.rejection
+  }
 }
 
 const end = (storage: DurableObjectStorage, staging: Staging): void => {

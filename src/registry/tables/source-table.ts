@@ -135,7 +135,7 @@ export const saveVerification = (sql: SqlStorage, id: string, verification: Card
   sql.exec("UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'", review, id)
 }
 
-/** Returns the documents that were fetched for an agent, and what is known about them. Without `withCards`, they are empty. */
+/** Returns what was fetched for an agent, and what is known about it. Without `withCards`, the documents are empty. */
 export const selectFetched = (
   sql: SqlStorage,
   id: string,

@@ -7,7 +7,7 @@ import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
 import { recordRefusal, selectPage } from '../../../src/registry/audit/index.ts'
 import { type ExportCursor, exportPage } from '../../../src/registry/move/export.ts'
-import { Staging } from '../../../src/registry/move/import.ts'
+import { Rejected, Staging } from '../../../src/registry/move/import.ts'
 import { prepareRegistration, type Registration } from '../../../src/registry/prepare.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { recordRefresh } from '../../../src/registry/store/source-state.ts'
@@ -59,14 +59,18 @@ const exportLines = (sql: SqlStorage, between: (pages: number) => void = () => u
 
 const importLines = (sql: SqlStorage, text: string, withTokens = true) => {
   const staging = new Staging(sql, withTokens)
-  // Not at the bounds of the pages.
-  for (let lines = text; lines !== ''; ) {
-    const end = lines.indexOf('\n', 100_000) + 1 || lines.length
-    const rejection = staging.add(lines.slice(0, end))
-    if (rejection) return rejection
-    lines = lines.slice(end)
+  try {
+    // Not at the bounds of the pages.
+    for (let lines = text; lines !== ''; ) {
+      const end = lines.indexOf('\n', 100_000) + 1 || lines.length
+      staging.add(lines.slice(0, end))
+      lines = lines.slice(end)
+    }
+    return staging.commit('admin', 'f'.repeat(64))
+  } catch (error) {
+    if (error instanceof Rejected) return error.rejection
+    throw error
   }
-  return staging.commit('admin', 'f'.repeat(64))
 }
 
 const readTable = (sql: SqlStorage, table: string): JsonObject[] =>
