@@ -4,7 +4,7 @@ import { config } from '../config.ts'
 import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
-import { type Issuer, isDiscoveryUrlOf, issuers, originOf } from './oidc-issuers.ts'
+import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
@@ -26,10 +26,10 @@ export const authenticateJwt = async (
   if (discoveryUrl === undefined || rules === undefined) return before
   const digest = await sha256Hex(token)
   if (isBlocked(request, digest)) return THROTTLED
-  const issuer = await issuers.get(discoveryUrl, env, ctx)
+  const issuer = await getIssuer(discoveryUrl, env, ctx)
   let verified = issuer && (await verifySignature(token, issuer, rules))
   if (verified === 'unknown-key') {
-    const refreshed = await issuers.refresh(discoveryUrl, env, ctx)
+    const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
     if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
   }
   if (verified === undefined) return UNAVAILABLE
