@@ -70,10 +70,11 @@ export const readDocument = (
   ctx: ExecutionContext,
 ): Promise<CachedDocument | UnfetchedDocument | null> => cards.fetch(documentKey(id, name), env, ctx)
 
-/** Makes a write visible in this isolate at once: the new documents, or their removal. */
+/** Makes a write visible in this isolate at once: the new documents and the profile, or their removal. */
 export const cacheEnvelope = (id: string, envelope: Envelope): void => {
   for (const name of representationNames)
     cards.put(documentKey(id, name), { value: toDocument(envelope, name), seq: envelope.seq })
+  profiles.put(id, { value: parseProfile(envelope.representations.profile), seq: envelope.seq })
 }
 
 /**
@@ -124,11 +125,6 @@ export const lookUpProfile = (
   if (!agentIdPattern.test(id)) return null
   const profile = readProfile(id, env, ctx)
   return profile instanceof Promise ? profile.catch(() => undefined) : profile
-}
-
-/** Makes a write visible in this isolate at once. */
-export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
-  profiles.put(id, { value: parseProfile(representations.profile), seq })
 }
 
 const documentKey = (id: string, name: RepresentationName): string => `${id}/${name}`

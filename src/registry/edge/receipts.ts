@@ -17,13 +17,8 @@ const receipts = new KvCache<{ stored: StoredReceipt; size: number }>(
 export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> =>
   (await receipts.get(id, env, ctx))?.stored ?? null
 
-/** Makes a new receipt visible in this isolate at once. */
-export const cacheReceipt = (id: string, stored: StoredReceipt): void => {
-  const size = JSON.stringify(stored).length
-  receipts.put(id, { value: { stored, size }, seq: Date.parse(stored.receipt.checked) })
-}
-
-/** Makes it visible in this isolate at once that an agent is removed, and its receipt with it. */
-export const forgetReceipt = (id: string): void => {
-  receipts.put(id, { value: null, seq: Date.now() })
+/** Makes a new receipt visible in this isolate at once; or with null, that an agent is removed, and its receipt. */
+export const cacheReceipt = (id: string, stored: StoredReceipt | null): void => {
+  const value = stored && { stored, size: JSON.stringify(stored).length }
+  receipts.put(id, { value, seq: stored ? Date.parse(stored.receipt.checked) : Date.now() })
 }

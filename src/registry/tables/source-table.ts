@@ -120,8 +120,6 @@ export const selectLastSeq = (sql: SqlStorage, id: string): number =>
 /** The facts that an owner needs to review a pending card. */
 type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
 
-type ServedReview = { verification?: CardVerification }
-
 /** Stores a pending card in place of any other. */
 export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): void => {
   const { card, validators, drift, ...reasons } = pending
@@ -131,7 +129,7 @@ export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): 
 
 /** Stores the result of verifying the signatures of the served document. */
 export const saveVerification = (sql: SqlStorage, id: string, verification: CardVerification): void => {
-  const review = JSON.stringify({ verification } satisfies ServedReview)
+  const review = JSON.stringify({ verification } satisfies Pick<SourceRecord, 'verification'>)
   sql.exec("UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'", review, id)
 }
 
@@ -147,7 +145,7 @@ export const selectFetched = (
   const pending = rows.find(({ name }) => name === 'pending')
   return {
     ...(served && { card: served.card, validators: JSON.parse(served.validators) as Validators }),
-    ...(served?.review && (JSON.parse(served.review) as ServedReview)),
+    ...(served?.review && (JSON.parse(served.review) as Pick<SourceRecord, 'verification'>)),
     ...(pending?.review && {
       pending: {
         card: pending.card,
