@@ -15,35 +15,11 @@ export type Variables = { readonly [Name in VariableName]?: string | undefined }
 type ConfigIssue = { name: VariableName; message: string }
 
 /** The configuration of this host. Keys are in the secrets themselves, which `signing` and `events` read. */
-export type Config = {
-  /** Undefined if there is none, or one that is so short that it could be guessed. */
-  adminToken: string | undefined
-  /** The origin in `PUBLIC_URL`. */
-  publicOrigin: string | undefined
-  rootAgent: string | undefined
-  /** Whom Shaman's list is for: everybody, or callers with a token. */
-  role: 'public' | 'internal'
-  /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
-  cacheSeconds: number
-  /** The `Cache-Control` of public responses. */
-  publicCacheControl: string
-  upstreamTimeoutSeconds: number
-  streamIdleTimeoutSeconds: number
-  /** Origins that this host may call although they are not public https ones. */
-  allowedOrigins: ReadonlySet<string>
-  /** The origins of this host and of web pages that it trusts, in local mode; undefined outside of it. */
-  localOrigins: readonly string[] | undefined
-  /** A URL that this host does not call counts, too: changes wait for a better one. */
-  webhookUrl: string | undefined
-  issues: readonly ConfigIssue[]
-}
+export type Config = Readonly<ReturnType<typeof parse>>
 
 const configs = new WeakMap<Variables, Config>()
 
-/**
- * Returns the configuration of this host, which is parsed once. A wrong value counts as its default, and `issues` and
- * the log report it.
- */
+/** Returns the configuration of this host, parsed once. A wrong value counts as its default, and is reported. */
 export const config = (env: Variables): Config => configs.get(env) ?? load(env)
 
 const load = (env: Variables): Config => {
@@ -56,7 +32,7 @@ const load = (env: Variables): Config => {
   return parsed
 }
 
-const parse = (env: Variables): Config => {
+const parse = (env: Variables) => {
   const issues: ConfigIssue[] = []
   /** Reports a variable that is set, and wrong. */
   const check = (name: VariableName, isRight: boolean, form: string): boolean => {
@@ -98,21 +74,26 @@ const parse = (env: Variables): Config => {
   check('WEBHOOK_URL', isCalled, 'a public https URL, or one of an origin in ALLOWED_ORIGINS')
 
   return {
+    /** Undefined if there is none, or one that is so short that it could be guessed. */
     adminToken: isLong ? ADMIN_TOKEN : undefined,
     publicOrigin: publicOrigin || undefined,
     rootAgent: isId ? ROOT_AGENT : undefined,
-    // A misspelt role was hardly meant to be public.
-    role: role === 'public' ? role : 'internal',
+    /** Whom Shaman's list is for: everybody, or callers with a token. A misspelt role was hardly meant to be public. */
+    role: role === 'public' ? role : ('internal' as const),
+    /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
     cacheSeconds: maxAge + stale,
     publicCacheControl: `public, max-age=${maxAge}, stale-while-revalidate=${stale}`,
     upstreamTimeoutSeconds: parseTimeout('UPSTREAM_TIMEOUT'),
     streamIdleTimeoutSeconds: parseTimeout('STREAM_IDLE_TIMEOUT'),
-    allowedOrigins,
+    /** Origins that this host may call although they are not public https ones. */
+    allowedOrigins: allowedOrigins as ReadonlySet<string>,
+    /** The origins of this host and of web pages that it trusts, in local mode; undefined outside of it. */
     localOrigins: LOCAL_ORIGINS
       ? [...splitOrigins(LOCAL_ORIGINS).map(text => toOrigin(text) || text), publicOrigin]
       : undefined,
+    /** A URL that this host does not call counts, too: changes wait for a better one. */
     webhookUrl: WEBHOOK_URL || undefined,
-    issues,
+    issues: issues as readonly ConfigIssue[],
   }
 }
 

@@ -17,10 +17,7 @@ type HeaderToken = { header: string; token: string }
 
 const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecognized' }
 
-/**
- * Credentials that contain the ADMIN_TOKEN, but do not authenticate with it. No response must differ from one to a
- * wrong guess: a header can carry many.
- */
+/** Credentials that contain the ADMIN_TOKEN, among other guesses: the response must be that to a wrong one. */
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
 /** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
@@ -46,7 +43,6 @@ export const authenticateForAgent = (
   return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
 }
 
-/** The content of the Authorization header of a request. */
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
 
 const MAX_CREDENTIALS_LENGTH = 8192
@@ -109,10 +105,7 @@ const countFailure = async (caller: Authentication, { request, env }: RequestCon
   return isFailure && (await recordFailure(request, env.AUTH_LIMIT)) ? THROTTLED : caller
 }
 
-/**
- * Returns the tokens of this host in API key headers, with or without a scheme. They exclude the ADMIN_TOKEN: a card
- * could name hundreds of headers, each with a guess.
- */
+/** Returns the tokens of this host in API key headers, but no ADMIN_TOKEN: a card could name hundreds, for guesses. */
 const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: RequestContext): HeaderToken[] =>
   apiKeyHeaders.flatMap(header => {
     const value = request.headers.get(header)?.trim() ?? ''
@@ -148,7 +141,6 @@ const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
   return { subject: `token:${id}`, scopes, agents, tiers }
 }
 
-/** Authenticates by a bearer token that is a JWT for this agent; returns `before` for any other. */
 const authenticateJwt = async (
   before: Authentication,
   agent: SecuredAgent,

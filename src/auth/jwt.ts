@@ -1,19 +1,14 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { CallProfile } from '../card/index.ts'
-import type { Scope } from '../card/model/index.ts'
-import { config, type Variables } from '../config.ts'
+import { config } from '../config.ts'
 import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
-import { type Issuer, isDiscoveryUrlOf, issuers, originOf } from './oidc-issuers.ts'
+import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
-/** The requirements of a manifest for tokens of its card's issuers. */
 type JwtRules = NonNullable<CallProfile['jwt']>
-
-/** The caller whom a JWT authenticates; the reason why it is rejected; or that its issuer is unavailable. */
-type JwtResult = { principal: Omit<Principal, 'strippedHeaders'> } | { error: TokenError } | 'unavailable'
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
@@ -26,25 +21,43 @@ export const authenticateJwt = async (
   { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'> },
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
-  const { jwt: rules } = profile
+  const { jwt: rules, callers } = profile
   const discoveryUrl = findDiscoveryUrl(token, profile)
   if (discoveryUrl === undefined || rules === undefined) return before
   const digest = await sha256Hex(token)
   if (isBlocked(request, digest)) return THROTTLED
-  const scope = profile.callers === 'issuer' ? 'call' : 'read'
-  const result = await verifyJwt(token, { id, discoveryUrl, rules, scope }, env, ctx)
-  if (result === 'unavailable') return UNAVAILABLE
-  if ('error' in result) return badToken(result.error)
+  const issuer = await getIssuer(discoveryUrl, env, ctx)
+  let verified = issuer && (await verifySignature(token, issuer, rules))
+  if (verified === 'unknown-key') {
+    const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
+    if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
+  }
+  if (verified === undefined) return UNAVAILABLE
+  if (typeof verified === 'string') return badToken(verified === 'unknown-key' ? 'unknown' : verified)
   recordSuccess(digest)
-  // Other agents may accept it, too.
-  return { ...result.principal, strippedHeaders: ['authorization'] }
+  const payload = verified
+  const scopes = scopesOf(payload)
+  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
+    'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
+  )
+  const hasScope = rules.scope === undefined || scopes.includes(rules.scope)
+  return {
+    authenticated: true,
+    subject: await subjectOf(payload),
+    scopes: hasScope ? [callers === 'issuer' ? 'call' : 'read'] : [],
+    agents: [id],
+    tiers: granted.map(([tier]) => tier),
+    oidcSubject: oidcSubjectOf(payload),
+    // Other agents may accept it, too.
+    strippedHeaders: ['authorization'],
+  }
 }
 
 /**
  * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience
  * is this host's; undefined for any other token, which the agent itself may accept. Verifies nothing.
  */
-export const findDiscoveryUrl = (
+const findDiscoveryUrl = (
   token: string,
   { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
 ): string | undefined => {
@@ -60,7 +73,6 @@ const MAX_AUDIENCES = 5
 /** A name that an agent can claim, without a port. */
 const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 
-/** The part of an agent's profile that decides which JWTs it gets. */
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
 /** Returns the headers with a JWT for this host, which the called agent could use in the name of the caller. */
@@ -114,59 +126,24 @@ const decodeUnverified = (token: string): JWTPayload => {
   }
 }
 
-/** Verifies a JWT of the issuer with a discovery document. Its subject gets `scope` for one agent. */
-export const verifyJwt = async (
-  token: string,
-  { id, discoveryUrl, rules, scope }: { id: string; discoveryUrl: string; rules: JwtRules; scope: Scope },
-  env: Variables,
-  ctx: ExecutionContext,
-): Promise<JwtResult> => {
-  const issuer = await issuers.get(discoveryUrl, env, ctx)
-  let verified = issuer && (await verifySignature(token, issuer, rules))
-  if (verified === 'unknown-key') {
-    const refreshed = await issuers.refresh(discoveryUrl, env, ctx)
-    if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
-  }
-  if (verified === undefined) return 'unavailable'
-  if (verified === 'unknown-key') return { error: 'unknown' }
-  if ('error' in verified) return verified
-  const { payload } = verified
-  const scopes = scopesOf(payload)
-  const granted = Object.entries(rules.tiers).filter(([, rule]) =>
-    'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
-  )
-  return {
-    principal: {
-      authenticated: true,
-      subject: await subjectOf(payload),
-      scopes: rules.scope === undefined || scopes.includes(rules.scope) ? [scope] : [],
-      agents: [id],
-      tiers: granted.map(([tier]) => tier),
-      oidcSubject: oidcSubjectOf(payload),
-    },
-  }
-}
-
-type Verified = { payload: JWTPayload } | { error: TokenError } | 'unknown-key'
+/** The payload of a JWT, or why it is rejected. */
+type Verified = JWTPayload | TokenError | 'unknown-key'
 
 const verifySignature = async (token: string, { issuer, getKey }: Issuer, rules: JwtRules): Promise<Verified> => {
   const options = {
-    issuer,
-    audience: rules.audience,
-    algorithms: ALGORITHMS,
+    ...{ issuer, audience: rules.audience, algorithms: ALGORITHMS, requiredClaims: ['exp'] },
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    requiredClaims: ['exp'],
   }
   try {
     const { payload } = await jwtVerify(token, getKey, options)
-    return [payload.exp, payload.nbf, payload.iat].every(isTime) ? { payload } : { error: 'unknown' }
+    return [payload.exp, payload.nbf, payload.iat].every(isTime) ? payload : 'unknown'
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown-key'
     if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithAny(error, token, issuer, rules)
     // The platform rejects malformed keys of an issuer with its own errors, which are worth a look.
     if (!(error instanceof errors.JOSEError))
       log('error', 'jwt-unverifiable', { 'calling_card.issuer': originOf(issuer), 'exception.message': String(error) })
-    return { error: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
+    return error instanceof errors.JWTExpired ? 'expired' : 'unknown'
   }
 }
 
@@ -186,10 +163,10 @@ const verifyWithAny = async (
   let tried = 0
   for await (const key of keys) {
     const verified = await verifySignature(token, { issuer, getKey: async () => key }, rules)
-    if (verified !== 'unknown-key' && !('error' in verified && verified.error === 'unknown')) return verified
+    if (verified !== 'unknown-key' && verified !== 'unknown') return verified
     if (++tried === MAX_KEYS_TRIED) break
   }
-  return { error: 'unknown' }
+  return 'unknown'
 }
 
 /** Returns the scopes of a token: `scope` (RFC 8693 §4.2) or `scp`, as text or as a list. */

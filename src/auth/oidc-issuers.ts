@@ -10,10 +10,7 @@ export type Issuer = { issuer: string; getKey: JWTVerifyGetKey }
 
 const WELL_KNOWN_PATH = '/.well-known/openid-configuration'
 
-/**
- * Checks whether a discovery document belongs to an issuer (OpenID Connect Discovery §4.3). Compares the names only:
- * an unknown caller's token never causes a request.
- */
+/** Checks by name (OpenID Connect Discovery §4.3) if a document is an issuer's: no unknown token causes a request. */
 export const isDiscoveryUrlOf = (discoveryUrl: string, issuer: string): boolean =>
   discoveryUrl === issuer.replace(/\/$/, '') + WELL_KNOWN_PATH
 
@@ -30,82 +27,80 @@ const MAX_POLL_MS = 64
 const MAX_CACHE_BYTES = 2 * 1024 * 1024
 const ENTRY_OVERHEAD_BYTES = 300
 
-/** An issuer with its size in bytes. */
-type FetchedIssuer = Issuer & { size: number }
-
 /** An issuer, and in ms since 1970, when its keys were fetched, and when the last fetch began, whatever its outcome. */
-type Known = { issuer: FetchedIssuer | undefined; fetchedAt: number; triedAt: number; isFetching: boolean }
-type Entry = Known & { size: number }
-
-/**
- * The issuers known to one isolate, by the URLs of their discovery documents. One request fetches for all. A Worker
- * cannot await another request's I/O, so the others poll.
- */
-class IssuerCache {
-  readonly #entries = new ClockCache<Entry>(MAX_CACHE_BYTES)
-
-  /** Returns an issuer; undefined if it cannot be fetched and no usable keys are cached. */
-  async get(url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> {
-    const entry = this.#entries.get(url)
-    if (entry?.issuer && Date.now() - entry.fetchedAt < FRESH_MS) return entry.issuer
-    const usable = this.#getUsable(url)
-    if (usable && this.#isFetching(entry)) return usable
-    const renewal = this.#renew(url, env, ctx)
-    // An issuer that hangs must not delay anybody while there are usable keys: the renewal goes on in the background.
-    await (usable ? Promise.race([renewal, sleep(MAX_RENEWAL_WAIT_MS)]) : renewal)
-    return this.#getUsable(url)
-  }
-
-  /** Fetches an issuer again, for a key that it did not have: twice a minute at most. Undefined if the fetch fails. */
-  async refresh(url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> {
-    await this.#renew(url, env, ctx)
-    const entry = this.#entries.get(url)
-    return entry && entry.fetchedAt >= entry.triedAt ? entry.issuer : undefined
-  }
-
-  #getUsable(url: string): Issuer | undefined {
-    const entry = this.#entries.get(url)
-    return entry && Date.now() - entry.fetchedAt < USABLE_MS ? entry.issuer : undefined
-  }
-
-  #isFetching(entry: Entry | undefined): boolean {
-    return entry?.isFetching === true && Date.now() - entry.triedAt < FETCH_TIMEOUT_MS
-  }
-
-  /** Fetches an issuer, or waits until another request has, unless it was tried a moment ago. */
-  async #renew(url: string, env: Variables, ctx: ExecutionContext): Promise<void> {
-    const entry = this.#entries.get(url)
-    if (this.#isFetching(entry)) {
-      for (let pause = 1; this.#isFetching(this.#entries.get(url)); pause = Math.min(2 * pause, MAX_POLL_MS))
-        await sleep(pause)
-      return
-    }
-    if (entry && !entry.isFetching && Date.now() - entry.triedAt < COOLDOWN_MS) return
-    const fetching = this.#fetch(url, entry, env)
-    // The client may disconnect; the result is for later requests too.
-    ctx.waitUntil(fetching)
-    await fetching
-  }
-
-  async #fetch(url: string, entry: Entry | undefined, env: Variables): Promise<void> {
-    const before = { issuer: entry?.issuer, fetchedAt: entry?.fetchedAt ?? Number.NEGATIVE_INFINITY }
-    const triedAt = Date.now()
-    this.#set(url, { ...before, triedAt, isFetching: true })
-    const issuer = await discover(url, env)
-    this.#set(url, { ...(issuer ? { issuer, fetchedAt: Date.now() } : before), triedAt, isFetching: false })
-  }
-
-  #set(url: string, entry: Known): void {
-    this.#entries.set(url, { ...entry, size: ENTRY_OVERHEAD_BYTES + url.length + (entry.issuer?.size ?? 0) })
-  }
+type Entry = {
+  issuer: (Issuer & { size: number }) | undefined
+  fetchedAt: number
+  triedAt: number
+  isFetching: boolean
+  size: number
 }
 
-/** The issuers of this isolate. */
-export const issuers = new IssuerCache()
+/**
+ * The issuers known to this isolate, by the URLs of their discovery documents. One request fetches for all. A Worker
+ * cannot await another request's I/O, so the others poll.
+ */
+const entries = new ClockCache<Entry>(MAX_CACHE_BYTES)
+
+/** Returns an issuer; undefined if it cannot be fetched and no usable keys are cached. */
+export const getIssuer = async (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> => {
+  const entry = entries.get(url)
+  if (entry?.issuer && Date.now() - entry.fetchedAt < FRESH_MS) return entry.issuer
+  const usable = getUsable(url)
+  if (usable && isFetching(entry)) return usable
+  const renewal = renew(url, env, ctx)
+  // An issuer that hangs must not delay anybody while there are usable keys: the renewal goes on in the background.
+  await (usable ? Promise.race([renewal, sleep(MAX_RENEWAL_WAIT_MS)]) : renewal)
+  return getUsable(url)
+}
+
+/** Fetches an issuer again, for a key that it did not have: twice a minute at most. Undefined if the fetch fails. */
+export const refreshIssuer = async (
+  url: string,
+  env: Variables,
+  ctx: ExecutionContext,
+): Promise<Issuer | undefined> => {
+  await renew(url, env, ctx)
+  const entry = entries.get(url)
+  return entry && entry.fetchedAt >= entry.triedAt ? entry.issuer : undefined
+}
+
+const getUsable = (url: string): Issuer | undefined => {
+  const entry = entries.get(url)
+  return entry && Date.now() - entry.fetchedAt < USABLE_MS ? entry.issuer : undefined
+}
+
+const isFetching = (entry: Entry | undefined): boolean =>
+  entry?.isFetching === true && Date.now() - entry.triedAt < FETCH_TIMEOUT_MS
+
+/** Fetches an issuer, or waits until another request has, unless it was tried a moment ago. */
+const renew = async (url: string, env: Variables, ctx: ExecutionContext): Promise<void> => {
+  const entry = entries.get(url)
+  if (isFetching(entry)) {
+    for (let pause = 1; isFetching(entries.get(url)); pause = Math.min(2 * pause, MAX_POLL_MS)) await sleep(pause)
+    return
+  }
+  if (entry && !entry.isFetching && Date.now() - entry.triedAt < COOLDOWN_MS) return
+  const fetching = fetchIssuer(url, entry, env)
+  // The client may disconnect; the result is for later requests too.
+  ctx.waitUntil(fetching)
+  await fetching
+}
+
+const fetchIssuer = async (url: string, entry: Entry | undefined, env: Variables): Promise<void> => {
+  const before = { issuer: entry?.issuer, fetchedAt: entry?.fetchedAt ?? Number.NEGATIVE_INFINITY }
+  const triedAt = Date.now()
+  store(url, { ...before, triedAt, isFetching: true })
+  const issuer = await discover(url, env)
+  store(url, { ...(issuer ? { issuer, fetchedAt: Date.now() } : before), triedAt, isFetching: false })
+}
+
+const store = (url: string, entry: Omit<Entry, 'size'>): void =>
+  entries.set(url, { ...entry, size: ENTRY_OVERHEAD_BYTES + url.length + (entry.issuer?.size ?? 0) })
 
 const sleep = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
 
-const discover = async (url: string, env: Variables): Promise<FetchedIssuer | undefined> => {
+const discover = async (url: string, env: Variables): Promise<Entry['issuer']> => {
   const document = await fetchObject(url, env)
   if (document === undefined) return undefined
   const { issuer, jwks_uri: keysUrl } = document
@@ -116,7 +111,7 @@ const discover = async (url: string, env: Variables): Promise<FetchedIssuer | un
   if (!isKeySet(keySet)) return logFailure(keysUrl, 'not a JSON Web Key Set')
   const { length } = keySet.keys
   if (length > MAX_ISSUER_KEYS)
-    logIssuer('issuer-keys-ignored', url, `${length} keys, of which ${MAX_ISSUER_KEYS} are used`)
+    logFailure(url, `${length} keys, of which ${MAX_ISSUER_KEYS} are used`, 'issuer-keys-ignored')
   const used = { keys: keySet.keys.slice(0, MAX_ISSUER_KEYS) }
   return { issuer, getKey: createLocalJWKSet(used), size: 4 * JSON.stringify(used).length }
 }
@@ -140,9 +135,7 @@ const fetchObject = async (url: string, env: Variables): Promise<JsonObject | un
   return isJsonObject(result.document) ? result.document : logFailure(url, 'not a JSON object')
 }
 
-const logFailure = (url: string, why: string): undefined => logIssuer('issuer-unread', url, why)
-
-const logIssuer = (event: 'issuer-unread' | 'issuer-keys-ignored', url: string, detail: string): undefined => {
+const logFailure = (url: string, detail: string, event: Parameters<typeof log>[1] = 'issuer-unread'): undefined => {
   log('error', event, { 'calling_card.issuer': originOf(url), 'calling_card.detail': detail })
 }
 

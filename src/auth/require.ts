@@ -1,15 +1,6 @@
 import { agentIdPattern, type Scope } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import {
-  type Handler,
-  type HttpError,
-  log,
-  problem,
-  type RequestContext,
-  serviceUnavailable,
-  statusOf,
-  toHttpError,
-} from '../http/index.ts'
+import { type HttpError, log, problem, type RequestContext, serviceUnavailable, statusOf } from '../http/index.ts'
 import { MAX_RECORDED_REFUSALS } from '../limits.ts'
 import type { ProblemCode } from '../problems.ts'
 import { ClockCache } from '../registry/edge/index.ts'
@@ -53,10 +44,7 @@ export const requireAnyAgent = async (
   throw missingScope(scope)
 }
 
-/**
- * Returns the principal of a request, whatever its scopes; throws for a request without a valid token of this host.
- * `scope` is what the request is going to need.
- */
+/** Returns the principal of a request, whatever its scopes, or throws. `scope` is what the request needs later. */
 export const requirePrincipal = async (
   { request, env, ctx }: RequestContext,
   { caller: known, scope = 'read' }: { caller?: Authentication | undefined; scope?: Scope } = {},
@@ -101,7 +89,6 @@ const tokenErrors: Record<TokenError, string> = {
   several: 'There is more than one set of credentials: send one Authorization header with one bearer token.',
 }
 
-/** Returns an error with a challenge, to which `parameters` belong. */
 const withChallenge = <Code extends ProblemCode>(code: Code, detail: string, parameters = '') =>
   problem(code, detail, {
     headers: { 'WWW-Authenticate': `Bearer realm="calling-card"${parameters}` },
@@ -123,32 +110,13 @@ const missingScope = (scope: Scope) => forbidden(scope, `This token lacks the sc
 const forbidden = (scope: Scope, detail: string) =>
   withChallenge('forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
-/** The actor of every request without a valid token. */
-const ANONYMOUS_ACTOR = 'anonymous'
 const HOUR_MS = 3_600_000
 const MAX_ACTORS = 1_000
 
 /** The refusals of an actor that this isolate has reported in an hour, and how many it has not. */
 const reported = new ClockCache<{ hour: number; count: number; omitted: number; size: 1 }>(MAX_ACTORS)
 
-/** Returns the same endpoint, which has each write that it refuses recorded in the audit. */
-export const audited =
-  (handler: Handler): Handler =>
-  async (request, env, ctx, params) => {
-    try {
-      return await handler(request, env, ctx, params)
-    } catch (error) {
-      const known = toHttpError(error)
-      if (!known) throw error
-      await reportRefusal(known, params.id, { request, env, ctx })
-      throw known
-    }
-  }
-
-/**
- * Reports an error to the Registry if it is a refusal, unless this isolate has reported as many as the Registry records
- * in an hour. Never rejects.
- */
+/** Reports an error to the Registry if it is a refusal, at most as many an hour as that records. Never rejects. */
 export const reportRefusal = async (
   error: HttpError,
   id: string | undefined,
@@ -159,7 +127,7 @@ export const reportRefusal = async (
   // A failure of this host or an upstream is no refusal; nor is 429, the response to too many requests.
   if (status < 400 || status >= 500 || status === 429) return
   const principal = principals.get(request)
-  const actor = principal ? actorOf(principal) : ANONYMOUS_ACTOR
+  const actor = principal ? actorOf(principal) : 'anonymous'
   const omitted = countReport(actor)
   if (omitted === undefined) return
   const agent = id !== undefined && agentIdPattern.test(id) ? { agent: id } : {}

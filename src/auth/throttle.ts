@@ -3,7 +3,6 @@ import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
 
-/** The rate limit binding of the platform. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 /** Counts a request against a rate limit. Throws 429 past it; `detail` names the limit. */
@@ -30,10 +29,7 @@ export const clientKey = (request: Request): string => clientAddress(request) ??
 export const callerKey = (caller: Authentication, request: Request): string =>
   caller.authenticated ? caller.subject : clientKey(request)
 
-/**
- * Returns the client's address, or the /64 network of an IPv6 address, which one client has to itself. Undefined for a
- * request that did not arrive over the network.
- */
+/** Returns the client's address, or its own IPv6 /64 network; undefined if the request is not from the network. */
 const clientAddress = ({ headers }: Request): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
   const normalized = address?.includes(':') ? parseUrl(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
@@ -72,7 +68,6 @@ export const recordFailure = async (request: Request, limit: RateLimit, now = Da
   return !success
 }
 
-/** The results for requests that were counted. */
 const counted = new WeakMap<Request, Promise<boolean>>()
 
 /**

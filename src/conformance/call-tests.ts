@@ -18,7 +18,6 @@ export type CallTest = Partial<Omit<SendOptions, 'seconds'>> & {
   /** The name is stable. */
   id: string
   title: string
-  /** The operation whose response is read. */
   operation: OperationName
   /** The claim of the card, or what A2A requires. */
   claim: string | ((profile: CallProfile) => string)
@@ -150,7 +149,6 @@ const skipSending = ({ profile: { modes, mcp } }: TestContext): string | undefin
   return input.length === 0 || accepts(input, 'text/plain') ? undefined : 'The card accepts no text.'
 }
 
-/** A media type that no agent has. */
 const UNKNOWN_MODE = 'application/x-calling-card-check'
 
 /** Marks a test that is left out of a receipt. */

@@ -68,18 +68,14 @@ const checkDirectly = async (agent: CheckedAgent, deadline: number): Promise<Rec
     const test = { id: 'direct', title: 'Answers calls itself', claimed: 'no endpoint of A2A', reason }
     return [{ ...test, through: 'direct', result: 'skipped' }]
   }
-  const paths = targets.map(target => createDirectPath(agent, target))
+  const paths = targets.map(
+    (target): TestPath => ({ protocol: protocolOf(target), send: createDirectSend(agent, target), through: 'direct' }),
+  )
   return [...(await checkOwnDocuments(agent)), ...(await runTests(agent, paths, deadline))]
 }
 
 /** The protocol of tests, and how they reach the agent. */
 type TestPath = Omit<TestContext, 'profile'> & { send: Send }
-
-const createDirectPath = (agent: CheckedAgent, target: CallTarget): TestPath => ({
-  protocol: protocolOf(target),
-  send: createDirectSend(agent, target),
-  through: 'direct',
-})
 
 const protocolOf = ({ binding, version }: CallTarget): Protocol => ({ binding, version })
 
@@ -126,10 +122,11 @@ const sendMessages = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const { profile } = agent
   const [target] = profile.targets
   if (!target) return []
-  const path: TestPath =
-    profile.route === 'closed'
-      ? createDirectPath(agent, target)
-      : { protocol: protocolOf(target), send: createGateSend(agent), through: 'gate' }
+  const isClosed = profile.route === 'closed'
+  const path: TestPath = {
+    ...{ protocol: protocolOf(target), through: isClosed ? 'direct' : 'gate' },
+    send: isClosed ? createDirectSend(agent, target) : createGateSend(agent),
+  }
   const results: ReceiptTest[] = []
   for (const test of sendingTests) {
     const skip = test.skip?.({ ...path, profile })

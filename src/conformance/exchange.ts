@@ -16,6 +16,7 @@ import {
   readText,
   toErrorResponse,
   userAgent,
+  within,
 } from '../http/index.ts'
 import { essence } from '../json/index.ts'
 import { MAX_CHECK_EVENTS, MAX_CHECK_RESPONSE_BYTES } from '../limits.ts'
@@ -36,7 +37,6 @@ export type CheckedAgent = {
 
 type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 
-/** A call of a check, written for its protocol. */
 type CheckCall = UpstreamMessage & { protocol: Protocol; namedVersion: string; streams: boolean }
 
 /**
@@ -82,7 +82,7 @@ export const sendToHost = (
     const value = request.headers.get(name)
     if (value !== null) sent.headers.set(name, value)
   }
-  return within(seconds, async () => {
+  return within<Answer>(seconds, { failed: 'timeout' }, async () => {
     try {
       return await readAnswer(await handler(sent, env, ctx, { id }), wholeStream)
     } catch (error) {
@@ -117,7 +117,7 @@ export const sendToAgent = (
   { url, init }: { url: string; init: { method?: string; headers: Record<string, string>; body?: string } },
   { seconds, authorized, wholeStream = false }: SendOptions,
 ): Promise<Answer> =>
-  within(seconds, async signal => {
+  within<Answer>(seconds, { failed: 'timeout' }, async signal => {
     const { success } = await env.CALL_LIMIT.limit({ key: caller })
     if (!success) return { failed: 'rate-limit' }
     const client = createUpstreamClient(address, env, config(env))
@@ -141,19 +141,6 @@ export const sendToAgent = (
 const unreachable = (id: string, detail: string): Answer => {
   log('info', 'check-unanswered', { 'gen_ai.agent.id': id, 'calling_card.detail': detail.slice(0, 200) })
   return { failed: 'unreachable' }
-}
-
-const within = async (seconds: number, send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
-  const controller = new AbortController()
-  const timeout = Promise.withResolvers<Answer>()
-  const timer = setTimeout(() => timeout.resolve({ failed: 'timeout' }), seconds * 1000)
-  try {
-    return await Promise.race([send(controller.signal), timeout.promise])
-  } finally {
-    clearTimeout(timer)
-    // An unread response would keep its connection open.
-    controller.abort()
-  }
 }
 
 const readAnswer = async (response: Response, wholeStream: boolean): Promise<Answer> => {

@@ -1,7 +1,6 @@
 /** The text of a body, or why there is none. `incomplete`: the client disconnected while sending it. */
 export type BodyText = { text: string } | { failed: 'too-large' | 'not-utf-8' | 'incomplete' }
 
-/** The bytes of a body, or why there are none. */
 type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
 
 /**
@@ -13,25 +12,16 @@ type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
  */
 export const readText = async (message: Request | Response, maxBytes: number): Promise<BodyText> => {
   const length = declaredContentLength(message)
+  if (length === null || length > maxBytes) {
+    const read = await readBytes(message, maxBytes, length)
+    return 'bytes' in read ? decodeUtf8(read.bytes) : read
+  }
   try {
     // `message.body` is not read: creating the object of the stream would slow down every call.
-    if (length !== null && length <= maxBytes) {
-      const text = await message.text()
-      // A service binding does not enforce the declared length, as HTTP does.
-      if (isLarger(text, maxBytes)) return { failed: 'too-large' }
-      return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
-    }
-    const read = await readStream(message, maxBytes, length)
-    return 'bytes' in read ? decodeUtf8(read.bytes) : read
-  } catch (error) {
-    return incomplete(message, error)
-  }
-}
-
-/** Reads the bytes of a body in the same way, undecoded. */
-export const readBytes = async (message: Request | Response, maxBytes: number): Promise<BodyBytes> => {
-  try {
-    return await readStream(message, maxBytes, declaredContentLength(message))
+    const text = await message.text()
+    // A service binding does not enforce the declared length, as HTTP does.
+    if (isLarger(text, maxBytes)) return { failed: 'too-large' }
+    return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
   } catch (error) {
     return incomplete(message, error)
   }
@@ -61,29 +51,34 @@ const utf8Length = (text: string): number => new TextEncoder().encode(text).byte
 
 const INITIAL_BUFFER_BYTES = 16 * 1024
 
-const readStream = async (
+/** Reads the bytes of a body in the same way, undecoded. */
+export const readBytes = async (
   message: Request | Response,
   maxBytes: number,
-  declaredLength: number | null,
+  declaredLength = declaredContentLength(message),
 ): Promise<BodyBytes> => {
   if (message.body === null) return { bytes: new Uint8Array() }
-  const reader: ReadableStreamDefaultReader<Uint8Array> = message.body.getReader()
-  if (declaredLength !== null && declaredLength > maxBytes) return drain(message, reader)
-  // One growing buffer: a list of chunks of one byte each would take a hundred times the size of the body.
-  let buffer: Uint8Array = new Uint8Array(Math.min(maxBytes, INITIAL_BUFFER_BYTES))
-  let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return { bytes: buffer.subarray(0, size) }
-    const needed = size + value.byteLength
-    if (needed > maxBytes) return drain(message, reader)
-    if (needed > buffer.byteLength) {
-      const larger = new Uint8Array(Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength)))
-      larger.set(buffer)
-      buffer = larger
+  try {
+    const reader: ReadableStreamDefaultReader<Uint8Array> = message.body.getReader()
+    if (declaredLength !== null && declaredLength > maxBytes) return await drain(message, reader)
+    // One growing buffer: a list of chunks of one byte each would take a hundred times the size of the body.
+    let buffer: Uint8Array = new Uint8Array(Math.min(maxBytes, INITIAL_BUFFER_BYTES))
+    let size = 0
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return { bytes: buffer.subarray(0, size) }
+      const needed = size + value.byteLength
+      if (needed > maxBytes) return await drain(message, reader)
+      if (needed > buffer.byteLength) {
+        const larger = new Uint8Array(Math.min(maxBytes, Math.max(needed, 2 * buffer.byteLength)))
+        larger.set(buffer)
+        buffer = larger
+      }
+      buffer.set(value, size)
+      size = needed
     }
-    buffer.set(value, size)
-    size = needed
+  } catch (error) {
+    return incomplete(message, error)
   }
 }
 

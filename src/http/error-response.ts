@@ -48,10 +48,7 @@ export const toErrorResponse = (error: unknown): Response => {
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
-/**
- * Returns an error that a client may see: an HttpError, a 503 while a Durable Object is unavailable, or a 507 for a
- * write for which SQLite has no room. Undefined for any other.
- */
+/** Returns the error that a client may see, also for storage that is unavailable or full; undefined for any other. */
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (!(error instanceof Error)) return undefined

@@ -15,13 +15,11 @@ export type FetchFailure = { detail: string } & (
 
 /** The headers and limits of a fetch. */
 export type FetchOptions = {
-  /** Sent with every request. */
   headers?: Record<string, string>
   /** Headers for the origin of the first URL, until a redirect leaves it. */
   credentials?: Record<string, string> | undefined
   /** Conditional headers, for the first URL only. */
   validators?: Record<string, string> | undefined
-  /** Checks a `Content-Type`. */
   accepts: (type: string | null) => boolean
   /** Origins that are exempt from the checks of `safeFetch`. */
   allowedOrigins?: ReadonlySet<string>
@@ -38,21 +36,29 @@ export type FetchOptions = {
 /** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
-/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
-export const fetchText = async (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
-  const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
+/** Runs work, or returns `late` in time. The signal aborts at the end: an unread response keeps a connection open. */
+export const within = async <Result>(
+  seconds: number,
+  late: Result,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
   const controller = new AbortController()
-  const timeout = new Promise<FetchFailure>(resolve => {
-    const failure: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
-    const timer = setTimeout(() => resolve(failure), timeoutSeconds * 1000)
+  const timeout = new Promise<Result>(resolve => {
+    const timer = setTimeout(() => resolve(late), seconds * 1000)
     controller.signal.addEventListener('abort', () => clearTimeout(timer))
   })
   try {
-    return await Promise.race([fetchWithin(url, options, controller.signal), timeout])
+    return await Promise.race([work(controller.signal), timeout])
   } finally {
-    // The rest of an unread body would keep its connection open.
     controller.abort()
   }
+}
+
+/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
+export const fetchText = (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
+  const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
+  const late: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
+  return within<Resource | FetchFailure>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
 }
 
 /** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
@@ -69,9 +75,8 @@ export const fetchJson = async (
   const parsed = parseUnambiguous(fetched.content)
   if ('value' in parsed) return { document: parsed.value, headers: fetched.headers, url: fetched.url }
   const isAmbiguous = parsed.refused === 'duplicate-name'
-  return {
-    error: `responded with ${isAmbiguous ? `JSON in which ${parsed.pointer} ${parsed.message}` : 'invalid JSON'}`,
-  }
+  const found = isAmbiguous ? `JSON in which ${parsed.pointer} ${parsed.message}` : 'invalid JSON'
+  return { error: `responded with ${found}` }
 }
 
 const fetchWithin = async (

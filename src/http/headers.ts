@@ -59,10 +59,7 @@ export const prefersHtml = ({ method, headers }: Request): boolean => {
   return html.quality > json.quality || (html.quality > 0 && html.quality === json.quality && html.rank < json.rank)
 }
 
-/**
- * Returns the weight that an `Accept` gives to a media type: that of the most specific range which matches (RFC 9110
- * §12.5.1), whose rank is lowest.
- */
+/** Returns the weight that `Accept` gives a type, by its most specific range (RFC 9110 §12.5.1), of the lowest rank. */
 const findRange = (type: string, ranges: readonly string[]): { quality: number; rank: number } => {
   const names = [type, `${type.split('/', 1)[0]}/*`, '*/*']
   const named = names.map(name => ranges.find(range => range.split(';', 1)[0]?.trim() === name))

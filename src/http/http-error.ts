@@ -1,9 +1,6 @@
 import type { ProblemCode } from '../problems.ts'
 
-/**
- * An error that a client may see, made by `problem`: its response has problem details (RFC 9457). The table of
- * problems has the status of its `code`; it is loaded with the first error.
- */
+/** An error that a client may see, with a `code` of the table of problems, which is loaded with the first error. */
 export class HttpError<Code extends ProblemCode = ProblemCode> extends Error {
   override readonly name = 'HttpError'
   readonly code: Code

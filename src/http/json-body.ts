@@ -51,10 +51,7 @@ const describeMistake = (text: string): string => {
   return message.replace(/\.$/, ` (line ${line}, column ${column}).`)
 }
 
-/**
- * Returns the response to a GET of a JSON document, or of its text: 304 if the client has it already. `Cache-Control`
- * applies unless the request has credentials.
- */
+/** Responds to a GET of a document, or of its text: 304 if the client has it. Never cached with credentials. */
 export const respondWithDocument = async (
   document: unknown,
   requestHeaders: Headers,

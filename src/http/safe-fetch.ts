@@ -1,9 +1,6 @@
 import { variableNames } from '../variables.ts'
 
-/**
- * Parses a URL as `URL.parse` does, but none with a longer host than a DNS name and a port: the time to normalize a
- * host name in Unicode grows with the square of its length.
- */
+/** Parses a URL as `URL.parse` does, unless its host is very long: normalizing Unicode takes quadratic time. */
 export const parseUrl = (text: string, base?: string): URL | null =>
   longHost.test(text) ? null : URL.parse(text, base)
 
@@ -98,10 +95,8 @@ export const blockOrigins =
   async (url, init) =>
     isOwnOrigin(url) ? { blocked: 'this host itself' } : fetchFn(url, init)
 
-type NetworkFailure = { failed: 'unreachable' } | { failed: 'timeout' }
-
 /** Statuses that Cloudflare's network itself answers with when it cannot reach a host, or waits for it too long. */
-export const CLOUDFLARE_ERRORS = new Map<number, NetworkFailure>([
+export const CLOUDFLARE_ERRORS = new Map<number, { failed: 'unreachable' | 'timeout' }>([
   ...[520, 521, 523, 525, 526, 530].map(status => [status, { failed: 'unreachable' }] as const),
   ...[522, 524].map(status => [status, { failed: 'timeout' }] as const),
 ])
@@ -137,7 +132,6 @@ export const resolveSecret = (
     : { misconfigured: `The secret "${name}" is empty, or contains characters that no header can carry.` }
 }
 
-/** The secret and the service binding that a manifest names. */
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */

@@ -19,10 +19,7 @@ export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambi
 /** An object or array: the names that an object has, and the member or item that is being read. */
 type Container = { names: Set<string> | undefined; token: string | number }
 
-/**
- * Returns the first name that an object of a JSON text has already, and its line; undefined if there is none. The text
- * must be valid JSON; the time is linear.
- */
+/** Returns the first name that an object of valid JSON has already, and its line, in linear time; else undefined. */
 export const findDuplicateName = (text: string): { pointer: Pointer; line: number } | undefined => {
   const containers: Container[] = []
   let isName = false

@@ -53,10 +53,7 @@ const parseParameters = (text: string): Record<string, string> => {
 /** Checks whether a text can be a mode: a media type, a media range or a single word. */
 export const isMediaRange = (text: string): boolean => text.length <= MAX_LENGTH && parseMediaRange(text).isValid
 
-/**
- * Checks whether two ranges have media types in common. Parameters count only where both have the same one: an agent
- * that takes `text/plain` takes any charset.
- */
+/** Checks whether ranges share a type. Parameters count only if both have them: `text/plain` takes any charset. */
 export const intersects = (left: MediaRange, right: MediaRange): boolean =>
   (isSubrange(left.range, right.range) || isSubrange(right.range, left.range)) &&
   left.parameters.every(([name, value]) => right.parameters.every(([other, its]) => other !== name || its === value))

@@ -31,7 +31,6 @@ export const findSyntaxMistake = (text: string): SyntaxMistake => {
   }
 }
 
-/** Returns what a pattern matches at a place; undefined for nothing. */
 const match = (pattern: RegExp, { text, at }: Place): string | undefined => {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0]

@@ -35,12 +35,9 @@ export const collectStrings = (document: Json): StringValue[] => {
   const strings: StringValue[] = []
   const visit = (value: Json, name: string, pointer: () => Pointer): void => {
     if (typeof value === 'string') strings.push({ value, name, pointer })
-    else if (Array.isArray(value))
-      value.forEach((item, index) => {
-        visit(item, name, () => pointer() + formatPointer(index))
-      })
-    else if (isJsonObject(value))
-      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
+    else if (typeof value === 'object' && value !== null)
+      for (const [member, inner] of jsonEntries(value))
+        visit(inner, Array.isArray(value) ? name : member, () => pointer() + formatPointer(member))
   }
   visit(document, '', () => '')
   return strings
@@ -50,7 +47,7 @@ export const collectStrings = (document: Json): StringValue[] => {
 export const collectNames = (document: Json): Pick<StringValue, 'value' | 'pointer'>[] => {
   const names: ReturnType<typeof collectNames> = []
   const visit = (value: Json, pointer: () => Pointer): void => {
-    if (!Array.isArray(value) && !isJsonObject(value)) return
+    if (typeof value !== 'object' || value === null) return
     for (const [member, inner] of jsonEntries(value)) {
       if (!Array.isArray(value)) names.push({ value: member, pointer })
       visit(inner, () => pointer() + formatPointer(member))

@@ -31,26 +31,24 @@ export const readText = async <Value>(key: string, env: Env, parse: (text: strin
   return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0 }
 }
 
-/** Returns KV's key for the documents of an agent. */
-export const cardKey = (id: string): string => `card:${id}`
+/** The kinds of keys in KV. Their names are ids, but those of host names, and the SHA-256 of a token's text. */
+type KvKind = 'card' | 'extended' | 'host' | 'receipt' | 'token'
 
-/** Returns KV's key for the agent that a host name stands for. */
-export const hostKey = (hostname: string): string => `host:${hostname}`
+/**
+ * The kinds of other work in the outbox: changes that `Events` has not read, an imported agent that is not in the
+ * search index, the object that refreshes a remote card, documents to be signed with other keys, the object that knows
+ * who started the tasks of an agent that was removed, and an agent whose tasks lose their owners.
+ */
+type WorkKind = 'events' | 'index' | 'refresh' | 'sign' | 'task-owners' | 'tasks'
 
-/** Returns KV's key for the extended card of a tier. */
-export const extendedKey = (id: string, tier: string): string => `extended:${id}:${tier}`
-
-/** Returns KV's key for the receipt of an agent. */
-export const receiptKey = (id: string): string => `receipt:${id}`
-
-/** Returns KV's key for a token, by the SHA-256 of its text in hexadecimal. */
-export const tokenKey = (hash: string): string => `token:${hash}`
+/** Returns the key of a kind in KV or the outbox. The name for an extended card is an id, a colon and a tier. */
+export const keyOf = (kind: KvKind | WorkKind, name: string): string => `${kind}:${name}`
 
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */
 export const agentKeys = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
-  cardKey(id),
-  ...hostnames.map(hostKey),
-  ...tiers.map(tier => extendedKey(id, tier)),
+  keyOf('card', id),
+  ...hostnames.map(hostname => keyOf('host', hostname)),
+  ...tiers.map(tier => keyOf('extended', `${id}:${tier}`)),
 ]
 
 /** Returns a key without the hash that a token is found by, for the log. */

@@ -34,8 +34,8 @@ export type Registration = {
   signing?: StoredSigning
   /** The CallProfile as JSON. It is published next to the representations and never served. */
   profile: Representation
-  /** The extended cards, the lowest tier first. */
-  extended: Extended[]
+  /** The extended cards, hashed, the lowest tier first; `card` is the canonical one as JSON text. */
+  extended: { tier: string; card: string; representations: Record<RepresentationName, Representation> }[]
   /** Set for an agent with a remote card. */
   source?: SourceRecord
 } & WriteTerms
@@ -45,9 +45,6 @@ export type Registration = {
  * which it was decided how they are signed (`nameSigners`).
  */
 export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
-
-/** The extended card of one tier, hashed; `card` is the canonical one as JSON text. */
-export type Extended = { tier: string; card: string; representations: Record<RepresentationName, Representation> }
 
 /** The terms of a write: it is rejected unless `expected` still describes what is stored. */
 export type WriteTerms = {

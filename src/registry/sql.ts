@@ -75,23 +75,31 @@ export const insertRow = createWriter('INSERT')
 /** Stores a row, in place of any other with its key. */
 export const storeRow = createWriter('INSERT OR REPLACE')
 
+/** Deletes the rows of an agent from tables. */
+export const deleteRows = (sql: SqlStorage, tables: readonly Pick<Table, 'name'>[], id: string): void => {
+  for (const { name } of tables) sql.exec(`DELETE FROM ${name} WHERE id = ?`, id)
+}
+
+/** Returns all rows of a query. */
+export const selectAll = <Columns extends Record<string, SqlStorageValue>>(
+  sql: SqlStorage,
+  query: string,
+  ...values: SqlStorageValue[]
+): Columns[] => sql.exec<Columns>(query, ...values).toArray()
+
 /** Returns the first row of a query; undefined for none. */
 export const selectFirst = <Columns extends Record<string, SqlStorageValue>>(
   sql: SqlStorage,
   query: string,
   ...values: SqlStorageValue[]
-): Columns | undefined => sql.exec<Columns>(query, ...values).toArray()[0]
+): Columns | undefined => selectAll<Columns>(sql, query, ...values)[0]
 
 /** Returns the only column of all rows of a query. */
 export const selectColumn = <Value extends SqlStorageValue>(
   sql: SqlStorage,
   query: string,
   ...values: SqlStorageValue[]
-): Value[] =>
-  sql
-    .exec<Record<string, Value>>(query, ...values)
-    .toArray()
-    .flatMap(row => Object.values(row))
+): Value[] => selectAll<Record<string, Value>>(sql, query, ...values).flatMap(row => Object.values(row))
 
 /** Returns the only column of the first row of a query; undefined for no row. */
 export const selectValue = <Value extends SqlStorageValue>(

@@ -84,10 +84,7 @@ const findRoles = (stored: readonly StoredKey[], now: number): { [Role in HostKe
 export const listKeys = ({ current, next, previous }: Omit<SigningKeys, 'published'>): HostKey[] =>
   [current, next, previous].filter(key => key !== undefined)
 
-/**
- * Returns the document of the `did:web` of a host, `cards.example.com` or `127.0.0.1:8787`. It has the next key, too:
- * verifiers may not fetch it again in time.
- */
+/** Returns the `did:web` document of a host, such as `127.0.0.1:8787`, with the next key: it may be cached for long. */
 export const createDidDocument = (host: string, { published }: Pick<SigningKeys, 'published'>) => {
   const did = toDidWeb(host)
   return {

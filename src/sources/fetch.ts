@@ -43,15 +43,8 @@ export type FetchContext = {
 }
 
 /** Fetches an agent's card from its source. Never rejects. */
-export const fetchSource = (
-  source: Source,
-  { id, known, isConditional = false, ownOrigins }: FetchContext,
-  env: Env,
-): Promise<FetchResult> => {
-  if (source.kind === 'mcp') return fetchMcpCard(source, id, env)
-  const validators = isConditional ? known?.validators : undefined
-  return fetchUpstreamCard(source, { validators, pinned: findPinnedKeys(known, source), ownOrigins }, env)
-}
+export const fetchSource = (source: Source, context: FetchContext, env: Env): Promise<FetchResult> =>
+  source.kind === 'mcp' ? fetchMcpCard(source, context.id, env) : fetchUpstreamCard(source, context, env)
 
 /** Makes the card of an agent from the report of its MCP server. A server that fails is `not-ready`, as in SuperX. */
 export const fetchMcpCard = async (source: Source, id: string, env: Env): Promise<FetchResult> => {
@@ -92,13 +85,10 @@ export const describeBlocked = (address: string, env: Variables): string | undef
   return `is not an address that this host calls: it calls public host names over https. ${advice}`
 }
 
-/** The validators of the last card, the keys that are pinned, and the origins of this host besides `PUBLIC_URL`. */
-type KnownCard = { validators?: Validators | undefined; pinned?: string[] | undefined; ownOrigins?: readonly string[] }
-
 /** Fetches the card that an agent publishes, and verifies it if its source demands that. Never rejects. */
-export const fetchUpstreamCard = async (
+const fetchUpstreamCard = async (
   source: Source,
-  { validators, pinned, ownOrigins = [] }: KnownCard,
+  { known, isConditional = false, ownOrigins }: FetchContext,
   env: Env,
 ): Promise<FetchResult> => {
   const client = createUpstreamClient(source, env, config(env))
@@ -112,7 +102,7 @@ export const fetchUpstreamCard = async (
     headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
     credentials: client.credentials,
     // Each card is verified with the keys of its time, so it is fetched again, too.
-    validators: source.verification ? undefined : conditionalHeaders(validators),
+    validators: isConditional && !source.verification ? conditionalHeaders(known?.validators) : undefined,
     accepts: isJsonType,
     fetch: blockOrigins(client.fetch, isOwn),
   })
@@ -131,7 +121,7 @@ export const fetchUpstreamCard = async (
   const { allowedOrigins } = config(env)
   const [ofCard, ofOthers] = [createKeyFetch(allowedOrigins, client.fetch), createKeyFetch(allowedOrigins)]
   const fetchJson = (url: string) => (isOfCard(url) ? ofCard(url) : ofOthers(url))
-  const verified = await verifyFetched(card, { source, demanded, pinned, fetchJson })
+  const verified = await verifyFetched(card, { source, demanded, pinned: findPinnedKeys(known, source), fetchJson })
   return 'failure' in verified
     ? fetchFailed(source, verified.failure, verified.failure.message)
     : toFetched(verified, response)

@@ -136,15 +136,13 @@ const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciliation 
 const withPending = (agent: RemoteAgent, record: SourceRecord): Reconciliation => {
   const result = withPrevious(agent, record)
   if ('record' in result) return result
-  return agent.by === 'fetch' ? { record, compiled: undefined } : { errors: [previousInvalid, ...result.errors] }
+  if (agent.by === 'fetch') return { record, compiled: undefined }
+  return { errors: [{ pointer: '/upstream', message: PREVIOUS_INVALID }, ...result.errors] }
 }
 
-const previousInvalid: CardError = {
-  pointer: '/upstream',
-  message:
-    'has a new card that waits for approval, and this manifest cannot serve the one before it: ' +
-    'refresh the agent and accept the new card first',
-}
+const PREVIOUS_INVALID =
+  'has a new card that waits for approval, and this manifest cannot serve the one before it: ' +
+  'refresh the agent and accept the new card first'
 
 const compileWith = ({ id, document, origins }: RemoteAgent, fetched: JsonObject) =>
   compile(document, { id, ...origins, fetched })

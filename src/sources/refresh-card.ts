@@ -99,7 +99,6 @@ export class RefreshQueue {
     return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : this.#enqueue(id, options)
   }
 
-  /** Refreshes the card when it is due. */
   async alarm(): Promise<void> {
     const id = await this.#ctx.storage.get<string>('id')
     if (id === undefined) return

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { CompactSign, exportSPKI, importJWK } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findDiscoveryUrl, verifyJwt } from '../../src/auth/jwt.ts'
+import { authenticateJwt } from '../../src/auth/jwt.ts'
+import { ANONYMOUS } from '../../src/auth/principal.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { Json } from '../../src/json/json.ts'
 import { MAX_ISSUER_KEYS, MAX_KEYS_TRIED } from '../../src/limits.ts'
@@ -35,19 +36,20 @@ beforeEach(() => {
 
 /** Verifies a token; returns undefined for a token that is not for this host. */
 const verify = async (token: string, jwt: NonNullable<CallProfile['jwt']> = rules, ALLOWED_ORIGINS = server.origin) => {
-  const discoveryUrl = findDiscoveryUrl(token, { jwt, openIdConnectUrls: [server.discoveryUrl] })
-  const agent = { id: 'a', rules: jwt, scope: 'read' as const }
-  return discoveryUrl && verifyJwt(token, { ...agent, discoveryUrl }, { ALLOWED_ORIGINS }, { waitUntil } as never)
+  const profile = { callers: 'anyone' as const, jwt, openIdConnectUrls: [server.discoveryUrl] }
+  const context = { request: new Request(audience), env: { ALLOWED_ORIGINS }, ctx: { waitUntil } }
+  const caller = await authenticateJwt(token, ANONYMOUS, { id: 'a', profile }, context as never)
+  if (caller === ANONYMOUS) return undefined
+  return !caller.authenticated && caller.reason === 'unavailable' ? caller.reason : caller
 }
 const authenticated = (more: object = {}) => ({
-  principal: {
-    ...{ authenticated: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [] },
-    oidcSubject: { iss: server.issuer, sub: 'somebody' },
-    ...more,
-  },
+  ...{ authenticated: true, subject: expect.any(String), scopes: ['read'], agents: ['a'], tiers: [] },
+  oidcSubject: { iss: server.issuer, sub: 'somebody' },
+  strippedHeaders: ['authorization'],
+  ...more,
 })
-const unknown = { error: 'unknown' }
-const expired = { error: 'expired' }
+const unknown = { authenticated: false, reason: 'bad-token', error: 'unknown' }
+const expired = { authenticated: false, reason: 'bad-token', error: 'expired' }
 const encodePart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const nowInSeconds = () => Math.floor(Date.now() / 1000)
 const validClaims = () => ({ iss: server.issuer, aud: audience, exp: nowInSeconds() + 60 })
@@ -73,8 +75,8 @@ describe("a JWT of an issuer that the agent's card names", () => {
 
   it('identifies the subject by a stable pseudonym', async () => {
     const subjectOf = async (claims: object) => {
-      const result = (await verify(await server.sign({ ...claims }))) as { principal: { subject: string } }
-      return result.principal.subject
+      const caller = (await verify(await server.sign({ ...claims }))) as { subject: string }
+      return caller.subject
     }
     const ann = await subjectOf({ sub: 'ann@example.com' })
     expect(ann).toMatch(/^jwt:127\.0\.0\.1:[0-9a-f]{32}$/)
@@ -188,7 +190,6 @@ describe("a JWT of an issuer that the agent's card names", () => {
     for (const token of ['', 'a.b.c', noJson]) expect(await verify(token), token).toBeUndefined()
     await verify(await server.sign({ iss: 'http://127.0.0.1:1/other' }))
     await verify(await server.sign({ aud: 'https://other.example' }))
-    expect(findDiscoveryUrl(await server.sign(), { jwt: rules, openIdConnectUrls: [] })).toBeUndefined()
     expect(server.paths).toEqual([])
   })
 })

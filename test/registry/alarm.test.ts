@@ -62,10 +62,11 @@ it('the alarm of the Registry publishes at most 500 keys, and is set again for t
   const { sql } = state.storage
   createTables(sql)
   const put = vi.fn(async () => undefined)
-  const publisher = new Publisher(state.storage, { CARDS: { put } } as never, await Alarm.load(state.storage))
+  const alarm = await Alarm.load(state.storage)
+  const publisher = new Publisher(state.storage, { CARDS: { put } } as never, alarm)
   publisher.enqueue(Array.from({ length: 501 }, (_, index) => `token:${index}`))
   expect(state.alarm).toBeGreaterThan(Date.now() + 900)
-  publisher.clearAlarm()
+  alarm.clear()
   state.alarm = null
   await publisher.retry()
   expect(put).toHaveBeenCalledTimes(500)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Source, TrustedKeys } from '../../src/card/manifest/upstream.ts'
 import type { Validators } from '../../src/registry/source-record.ts'
-import { fetchUpstreamCard } from '../../src/sources/fetch.ts'
+import { fetchSource } from '../../src/sources/fetch.ts'
 import { makeKey, signAs } from '../support/cards/signed.ts'
 import { envWith, sourceAt } from '../support/registrations.ts'
 import { html, json, type Responder, reply, startUpstream, type UpstreamServer } from '../support/upstream.ts'
@@ -38,14 +38,17 @@ const timeout = { failure: { status: 504, code: 'timeout', message: "The card's 
 const card = { name: 'Weather', description: 'Tells it', skills: [] }
 const path = '/.well-known/agent-card.json?key=hidden'
 
-const get = (changes: Partial<Source> = {}, known?: Validators, ownOrigin?: string, bindings = {}) =>
-  fetchUpstreamCard(
-    sourceAt(agent.origin + path, changes),
-    { validators: known, ownOrigins: ownOrigin === undefined ? [] : [ownOrigin] },
+const get = (changes: Partial<Source> = {}, validators?: Validators, ownOrigin?: string, bindings = {}) => {
+  const source = sourceAt(agent.origin + path, changes)
+  const known = validators && { source, by: 'fetch' as const, validators }
+  return fetchSource(
+    source,
+    { id: 'a', known, isConditional: true, ownOrigins: ownOrigin === undefined ? [] : [ownOrigin] },
     envWith({ ALLOWED_ORIGINS: `${agent.origin} ${otherServer.origin}`, TOKEN: 's3cret', ...bindings }),
   )
+}
 
-describe('fetchUpstreamCard', () => {
+describe('fetchSource', () => {
   it('returns a card as it is, which may nest 64 levels deep', async () => {
     const deep = `${'['.repeat(63)}${']'.repeat(63)}`
     for (const document of [card, { a: JSON.parse(deep) }]) {
@@ -286,7 +289,7 @@ it('reports an unreachable upstream with one message for each reason, and logs i
   ]) {
     logLines = []
     const env = envWith({ ALLOWED_ORIGINS: 'http://127.0.0.1:9' })
-    expect([url, await fetchUpstreamCard(sourceAt(url), {}, env)]).toEqual([url, unreachable])
+    expect([url, await fetchSource(sourceAt(url), { id: 'a', ownOrigins: [] }, env)]).toEqual([url, unreachable])
     expect([logLines.length, JSON.stringify(logLines).includes('hidden')], url).toEqual([1, false])
   }
 })

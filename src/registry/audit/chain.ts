@@ -15,14 +15,11 @@ export const AUDITED = [
   'registry-imported',
 ] as const
 
-/** The event that an entry records. */
-type Audited = (typeof AUDITED)[number]
-
 /** An event, before it has a place in the chain, without secrets. `seq` is the revision of the agent that it made. */
 export type AuditEvent = {
   /** `admin`, the id of a token, `host`, or `anonymous` for a caller without a valid token. */
   actor: string
-  what: Audited
+  what: (typeof AUDITED)[number]
   agent?: string
   seq?: number
   details?: JsonObject

@@ -71,23 +71,18 @@ export const selectHead = (sql: SqlStorage): AuditHead | undefined => {
 export type AuditPage = { entries: AuditEntry[]; head: AuditHead | null }
 
 /** Returns a page of the audit with the newest entry of all. */
-export const selectPage = (sql: SqlStorage, query: AuditQuery): AuditPage => ({
-  entries: selectEntries(sql, query),
-  head: selectHead(sql) ?? null,
-})
-
-/** Returns a page of the audit, newest first. */
-export const selectEntries = (sql: SqlStorage, query: AuditQuery): AuditEntry[] => {
+export const selectPage = (sql: SqlStorage, query: AuditQuery): AuditPage => {
   const { before, limit, agent, actor, what, since, until } = query
   const filters = Object.entries({ agent, actor, what }).filter(([, value]) => value !== undefined)
   const first = since === undefined ? 1 : firstNumberFrom(sql, since)
   const end = until === undefined ? before : Math.min(before, firstNumberFrom(sql, until))
-  return selectColumn<string>(
+  const entries = selectColumn<string>(
     sql,
     `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
       ORDER BY number DESC LIMIT ?`,
     ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
-  ).map(parseEntry)
+  )
+  return { entries: entries.map(parseEntry), head: selectHead(sql) ?? null }
 }
 
 /**

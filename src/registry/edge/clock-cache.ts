@@ -20,7 +20,6 @@ export class ClockCache<Item extends Sized> {
     this.#maxSize = maxSize
   }
 
-  /** Returns the item under a key. */
   get(key: string): Item | undefined {
     const slot = this.#slots.get(key)
     if (slot === undefined) return undefined

@@ -1,13 +1,6 @@
 import type { CallProfile } from '../../card/index.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/start.ts'
-import {
-  cardKey,
-  type Envelope,
-  extendedKey,
-  type Representation,
-  readEnvelope,
-  type SourceHealth,
-} from '../kv-format.ts'
+import { type Envelope, keyOf, type Representation, readEnvelope, type SourceHealth } from '../kv-format.ts'
 import type { PublishedHealth } from '../source-record.ts'
 import { KvCache } from './kv-cache.ts'
 
@@ -36,15 +29,29 @@ const PARSED_FACTOR = 3
 const sizeOfDocument = (key: string, document: CachedDocument | UnfetchedDocument | null): number =>
   ENTRY_OVERHEAD + key.length + (document?.body ? document.body.byteLength + document.etag.length : 0)
 
-const cards = new KvCache<CachedDocument | UnfetchedDocument>(CARD_CACHE_BYTES, sizeOfDocument)
+const cards = new KvCache<CachedDocument | UnfetchedDocument>(CARD_CACHE_BYTES, sizeOfDocument, async (key, env) => {
+  const [id, name] = key.split('/') as [id: string, name: RepresentationName]
+  const envelope = await readEnvelope(keyOf('card', id), env)
+  const document = toDocument(envelope, name)
+  return { value: document?.body ? detach(document) : document, seq: envelope.seq }
+})
 
 /** Separate from the public cards, so that no public read ever finds one of these. */
-const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument)
+const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument, async (key, env) => {
+  const [id, tier, name] = key.split('/') as [id: string, tier: string, name: RepresentationName]
+  const envelope = await readEnvelope(keyOf('extended', `${id}:${tier}`), env)
+  const document = toExtendedDocument(envelope, name)
+  return { value: document && detach(document), seq: envelope.seq }
+})
 
 /** Profiles are parsed once, when they are read. */
 const profiles = new KvCache<ParsedProfile>(
   PROFILE_CACHE_BYTES,
   (id, parsed) => ENTRY_OVERHEAD + id.length + PARSED_FACTOR * (parsed?.bytes ?? 0),
+  async (id, env) => {
+    const { seq, representations } = await readEnvelope(keyOf('card', id), env)
+    return { value: parseProfile(representations.profile), seq }
+  },
 )
 
 type ParsedProfile = { profile: CallProfile; bytes: number }
@@ -61,19 +68,13 @@ export const readDocument = (
   name: RepresentationName,
   env: Env,
   ctx: ExecutionContext,
-): Promise<CachedDocument | UnfetchedDocument | null> => {
-  const load = async () => {
-    const envelope = await readEnvelope(cardKey(id), env)
-    const document = toDocument(envelope, name)
-    return { value: document?.body ? detach(document) : document, seq: envelope.seq }
-  }
-  return cards.fetch(documentKey(id, name), load, ctx)
-}
+): Promise<CachedDocument | UnfetchedDocument | null> => cards.fetch(documentKey(id, name), env, ctx)
 
-/** Makes a write visible in this isolate at once: the new documents, or their removal. */
+/** Makes a write visible in this isolate at once: the new documents and the profile, or their removal. */
 export const cacheEnvelope = (id: string, envelope: Envelope): void => {
   for (const name of representationNames)
     cards.put(documentKey(id, name), { value: toDocument(envelope, name), seq: envelope.seq })
+  profiles.put(id, { value: parseProfile(envelope.representations.profile), seq: envelope.seq })
 }
 
 /**
@@ -93,17 +94,7 @@ export const readExtended = async (
   { id, tier, name }: { id: string; tier: string; name: RepresentationName },
   env: Env,
   ctx: ExecutionContext,
-): Promise<CachedDocument | null> => {
-  const key = extendedDocumentKey(id, tier, name)
-  const cached = extendedCards.getFresh(key)
-  if (cached !== undefined) return cached
-  const load = async () => {
-    const envelope = await readEnvelope(extendedKey(id, tier), env)
-    const document = toExtendedDocument(envelope, name)
-    return { value: document && detach(document), seq: envelope.seq }
-  }
-  return extendedCards.fetch(key, load, ctx)
-}
+): Promise<CachedDocument | null> => extendedCards.get(extendedDocumentKey(id, tier, name), env, ctx)
 
 /** Makes a write visible in this isolate at once: the new documents of a tier, or their removal. */
 export const cacheExtended = (id: string, tier: string, envelope: Envelope): void => {
@@ -122,11 +113,7 @@ export const readProfile = (
 ): CallProfile | null | Promise<CallProfile | null> => {
   const cached = profiles.getFresh(id)
   if (cached !== undefined) return cached?.profile ?? null
-  const load = async () => {
-    const { seq, representations } = await readEnvelope(cardKey(id), env)
-    return { value: parseProfile(representations.profile), seq }
-  }
-  return profiles.fetch(id, load, ctx).then(parsed => parsed?.profile ?? null)
+  return profiles.fetch(id, env, ctx).then(parsed => parsed?.profile ?? null)
 }
 
 /** Returns the same for a text that may not be an id; undefined while KV is unavailable (already logged). */
@@ -138,11 +125,6 @@ export const lookUpProfile = (
   if (!agentIdPattern.test(id)) return null
   const profile = readProfile(id, env, ctx)
   return profile instanceof Promise ? profile.catch(() => undefined) : profile
-}
-
-/** Makes a write visible in this isolate at once. */
-export const cacheProfile = (id: string, { seq, representations }: Envelope): void => {
-  profiles.put(id, { value: parseProfile(representations.profile), seq })
 }
 
 const documentKey = (id: string, name: RepresentationName): string => `${id}/${name}`

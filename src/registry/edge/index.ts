@@ -16,24 +16,28 @@ const TIMEOUT_MS = 4_000
 type HostHealth = RegistryHealth & { webhook: WebhookHealth | null }
 
 /** Keeps the last result in memory, so that nobody can load the Registry by asking often. It has one entry. */
-const results = new KvCache<HostHealth | 'unreachable'>(1, () => 1)
+const results = new KvCache<HostHealth | 'unreachable'>(
+  1,
+  () => 1,
+  async (_, env) => ({ value: await loadHealth(env), seq: 0 }),
+)
 
 /** Returns the state of the host, at most half a minute old. Never rejects. */
-export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostHealth | 'unreachable'> => {
-  const read = async () => ({ value: await loadHealth(env), seq: 0 })
-  return results.getFresh('') ?? (await results.fetch('', read, ctx)) ?? 'unreachable'
-}
+export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostHealth | 'unreachable'> =>
+  (await results.get('', env, ctx)) ?? 'unreachable'
 
 type Bindings = { secret?: string; service?: string }[]
 
 /** Keeps the last list of names for as long. It has one entry. */
-const bindings = new KvCache<Bindings>(1, () => 1)
+const bindings = new KvCache<Bindings>(
+  1,
+  () => 1,
+  async (_, env) => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 }),
+)
 
 /** Returns the secrets and bindings that manifests name, at most half a minute old; none if unknown. Never rejects. */
-export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> => {
-  const read = async () => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 })
-  return bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []
-}
+export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> =>
+  (await bindings.get('', env, ctx)) ?? []
 
 const loadHealth = async (env: Env): Promise<HostHealth | 'unreachable'> => {
   const loaded = await withTimeout(Promise.all([getRegistry(env).health(), loadWebhook(env)]))

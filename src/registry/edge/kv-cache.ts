@@ -20,11 +20,23 @@ const MAX_POLL_INTERVAL_MS = 32
 export class KvCache<Value> {
   readonly #entries: ClockCache<CacheEntry<Value>>
   readonly #sizeOf: (key: string, value: Value | null) => number
+  readonly #load: (key: string, env: Env) => Promise<Versioned<Value>>
   readonly #readsSince = new Map<string, number>()
 
-  constructor(maxSize: number, sizeOf: (key: string, value: Value | null) => number) {
+  constructor(
+    maxSize: number,
+    sizeOf: (key: string, value: Value | null) => number,
+    load: (key: string, env: Env) => Promise<Versioned<Value>>,
+  ) {
     this.#entries = new ClockCache(maxSize)
     this.#sizeOf = sizeOf
+    this.#load = load
+  }
+
+  /** Returns a value from memory or KV, null for none. A promise only if it is not cached. */
+  get(key: string, env: Env, ctx: ExecutionContext): Value | null | Promise<Value | null> {
+    const cached = this.getFresh(key)
+    return cached === undefined ? this.fetch(key, env, ctx) : cached
   }
 
   /** Returns a fresh value, null for one that is known to be absent, or undefined: then call `fetch`. */
@@ -50,10 +62,10 @@ export class KvCache<Value> {
   }
 
   /** Returns the cached value, or reads it once: others poll, since a Worker cannot await another request's I/O. */
-  async fetch(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
+  async fetch(key: string, env: Env, ctx: ExecutionContext): Promise<Value | null> {
     const entry = this.#entries.get(key)
     if (entry !== undefined && entry.expires > Date.now()) {
-      if (!this.#isBeingRead(key)) void this.#startRead(key, read, ctx)
+      if (!this.#isBeingRead(key)) void this.#startRead(key, env, ctx)
       return entry.value
     }
     for (let pause = 1; this.#isBeingRead(key); pause = Math.min(2 * pause, MAX_POLL_INTERVAL_MS)) {
@@ -61,12 +73,12 @@ export class KvCache<Value> {
       const cached = this.getFresh(key)
       if (cached !== undefined) return cached
     }
-    return this.#startRead(key, read, ctx)
+    return this.#startRead(key, env, ctx)
   }
 
   /** Continues the read if this request is cancelled, so that others need not start over. */
-  #startRead(key: string, read: () => Promise<Versioned<Value>>, ctx: ExecutionContext): Promise<Value | null> {
-    const reading = this.#read(key, read)
+  #startRead(key: string, env: Env, ctx: ExecutionContext): Promise<Value | null> {
+    const reading = this.#read(key, env)
     ctx.waitUntil(reading.catch(() => undefined))
     return reading
   }
@@ -76,11 +88,11 @@ export class KvCache<Value> {
     return since !== undefined && Date.now() - since < READ_TIMEOUT_MS
   }
 
-  async #read(key: string, read: () => Promise<Versioned<Value>>): Promise<Value | null> {
+  async #read(key: string, env: Env): Promise<Value | null> {
     const since = Date.now()
     this.#readsSince.set(key, since)
     try {
-      return this.put(key, await read())
+      return this.put(key, await this.#load(key, env))
     } catch (error) {
       log('error', 'kv-read-failed', { 'calling_card.key': redactKey(key), 'exception.message': String(error) })
       // While KV is unavailable, the last known value is served, however old.

@@ -21,7 +21,6 @@ const MAX_AGENTS = 1_000
 /** Facts that are new once: an agent may make up media types without end. */
 const MAX_KNOWN_FACTS = 200
 
-/** The observations of an agent in this isolate. */
 type Sample = {
   /** Not sent yet; undefined for nothing. */
   pending: Observations | undefined
@@ -45,7 +44,7 @@ export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: Execu
   // The outcome of a capability follows from the others, except where an answer is not what was asked for.
   const facts = addMediaTypes(pending, mediaTypes)
   facts.push(`${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
-  scheduleSending(id, sample, { now, isNew: learn(sample, facts) }, { env, ctx })
+  scheduleSending(id, sample, { now, facts }, { env, ctx })
 }
 
 /** Counts the media types of one event of an agent. */
@@ -54,7 +53,7 @@ export const observeMediaTypes = (id: string, mediaTypes: readonly string[], env
   const now = Date.now()
   const sample = getSample(id)
   const facts = addMediaTypes(pendingOf(sample, now), mediaTypes)
-  scheduleSending(id, sample, { now, isNew: learn(sample, facts) }, { env, ctx })
+  scheduleSending(id, sample, { now, facts }, { env, ctx })
 }
 
 /** Sends the Registry what this isolate has observed of an agent and has not sent yet. Never rejects. */
@@ -85,19 +84,16 @@ const pendingOf = (sample: Sample, now: number): Observations => {
   return sample.pending
 }
 
-/** Returns whether any of the facts is new. */
-const learn = ({ known }: Sample, facts: readonly string[]): boolean => {
-  const before = known.size
-  for (const fact of facts) if (known.size < MAX_KNOWN_FACTS) known.add(fact)
-  return known.size > before
-}
-
 const scheduleSending = (
   id: string,
   sample: Sample,
-  { now, isNew }: { now: number; isNew: boolean },
+  { now, facts }: { now: number; facts: readonly string[] },
   { env, ctx }: { env: Env; ctx: ExecutionContext },
 ): void => {
+  const { known } = sample
+  const before = known.size
+  for (const fact of facts) if (known.size < MAX_KNOWN_FACTS) known.add(fact)
+  const isNew = known.size > before
   const wanted = Math.max(now + SEND_DELAY_MS, isNew ? 0 : sample.sentAt + SEND_INTERVAL_MS)
   if (wanted > now + MAX_DELAY_MS) return
   // The request that was to send them may have been cancelled.

@@ -1,5 +1,5 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
-import { readText, receiptKey } from '../kv-format.ts'
+import { keyOf, readText } from '../kv-format.ts'
 import { KvCache } from './kv-cache.ts'
 
 const CACHE_BYTES = 2 * 1024 * 1024
@@ -10,28 +10,15 @@ const PARSED_FACTOR = 3
 const receipts = new KvCache<{ stored: StoredReceipt; size: number }>(
   CACHE_BYTES,
   (id, receipt) => OVERHEAD + id.length + PARSED_FACTOR * (receipt?.size ?? 0),
+  (id, env) => readText(keyOf('receipt', id), env, text => ({ stored: JSON.parse(text), size: text.length })),
 )
 
 /** Returns the newest receipt of an agent from memory or KV; null for none. Does not check the caller. */
-export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> => {
-  const cached = receipts.getFresh(id)
-  const receipt =
-    cached === undefined ? await receipts.fetch(id, () => readText(receiptKey(id), env, parseReceipt), ctx) : cached
-  return receipt?.stored ?? null
-}
+export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> =>
+  (await receipts.get(id, env, ctx))?.stored ?? null
 
-/** Makes a new receipt visible in this isolate at once. */
-export const cacheReceipt = (id: string, stored: StoredReceipt): void => {
-  const size = JSON.stringify(stored).length
-  receipts.put(id, { value: { stored, size }, seq: Date.parse(stored.receipt.checked) })
+/** Makes a new receipt visible in this isolate at once; or with null, that an agent is removed, and its receipt. */
+export const cacheReceipt = (id: string, stored: StoredReceipt | null): void => {
+  const value = stored && { stored, size: JSON.stringify(stored).length }
+  receipts.put(id, { value, seq: stored ? Date.parse(stored.receipt.checked) : Date.now() })
 }
-
-/** Makes it visible in this isolate at once that an agent is removed, and its receipt with it. */
-export const forgetReceipt = (id: string): void => {
-  receipts.put(id, { value: null, seq: Date.now() })
-}
-
-const parseReceipt = (text: string): { stored: StoredReceipt; size: number } => ({
-  stored: JSON.parse(text),
-  size: text.length,
-})

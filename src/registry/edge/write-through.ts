@@ -2,9 +2,9 @@ import { log } from '../../http/index.ts'
 import type { Registration } from '../prepare.ts'
 import type { Registered, Removed } from '../store/index.ts'
 import type { HostChange } from '../tables/index.ts'
-import { cacheEnvelope, cacheExtended, cacheProfile } from './document-cache.ts'
+import { cacheEnvelope, cacheExtended } from './document-cache.ts'
 import { cacheHost } from './lookups.ts'
-import { forgetReceipt } from './receipts.ts'
+import { cacheReceipt } from './receipts.ts'
 
 /** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
@@ -16,7 +16,6 @@ export const cacheRegistered = (registration: Registration, registered: Register
   const documents = { ...(isPublic && representations), profile }
   const envelope = { seq, modified, representations: documents, ...(isPublic && source) }
   cacheEnvelope(id, envelope)
-  cacheProfile(id, envelope)
   for (const { tier, representations } of extended)
     cacheExtended(id, tier, { seq, modified, representations, ...source })
   for (const tier of removedTiers) cacheExtended(id, tier, emptyEnvelope(seq))
@@ -27,9 +26,8 @@ export const cacheRegistered = (registration: Registration, registered: Register
 export const cacheRemoved = (id: string, { seq, removedTiers, changed }: Removed): void => {
   const gone = emptyEnvelope(seq)
   cacheEnvelope(id, gone)
-  cacheProfile(id, gone)
   for (const tier of removedTiers) cacheExtended(id, tier, gone)
-  forgetReceipt(id)
+  cacheReceipt(id, null)
   cacheHosts(changed)
 }
 

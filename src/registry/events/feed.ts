@@ -103,7 +103,6 @@ export class EventFeed {
     }
   }
 
-  /** Removes a stream whose socket has failed. */
   webSocketError(socket: Socket): void {
     this.webSocketClose(socket)
   }

@@ -1,5 +1,5 @@
 import { config } from '../../config.ts'
-import { log, safeFetch } from '../../http/index.ts'
+import { log, safeFetch, within } from '../../http/index.ts'
 import { WEBHOOK_RETRY_SECONDS, WEBHOOK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { createTable, defineTable, type Row, selectFirst, storeRow } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
@@ -91,23 +91,19 @@ export class WebhookQueue {
   async #attempt(change: StoredChange, { url, feed }: WebhookRow): Promise<Failure | undefined> {
     const keys = readWebhookKeys(this.#env.WEBHOOK_SECRET)
     if (!keys) return { reason: 'WEBHOOK_SECRET is missing or not valid' }
-    const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(), WEBHOOK_TIMEOUT_SECONDS * 1000)
-    try {
-      const message = toWebhookMessage(change, feed)
-      const headers = { 'Content-Type': 'application/json', ...(await signWebhook(message, keys, Date.now())) }
-      const init = { method: 'POST', headers, body: message.body, signal: controller.signal }
-      const response = await safeFetch(url, init, config(this.#env).allowedOrigins)
-      if ('blocked' in response) return { reason: `blocked: ${response.blocked}` }
-      // Nothing of the body is read, and it would keep the connection open.
-      response.body?.cancel().catch(() => undefined)
-      const { status } = response
-      return response.ok ? undefined : { reason: 'status', status, retryAfter: response.headers.get('Retry-After') }
-    } catch (error) {
-      return { reason: controller.signal.aborted ? 'timeout' : String(error) }
-    } finally {
-      clearTimeout(timer)
-    }
+    return within<Failure | undefined>(WEBHOOK_TIMEOUT_SECONDS, { reason: 'timeout' }, async signal => {
+      try {
+        const message = toWebhookMessage(change, feed)
+        const headers = { 'Content-Type': 'application/json', ...(await signWebhook(message, keys, Date.now())) }
+        const init = { method: 'POST', headers, body: message.body, signal }
+        const response = await safeFetch(url, init, config(this.#env).allowedOrigins)
+        if ('blocked' in response) return { reason: `blocked: ${response.blocked}` }
+        const { status } = response
+        return response.ok ? undefined : { reason: 'status', status, retryAfter: response.headers.get('Retry-After') }
+      } catch (error) {
+        return { reason: String(error) }
+      }
+    })
   }
 
   #recordFailure(change: StoredChange, row: WebhookRow, failure: Failure): number | undefined {

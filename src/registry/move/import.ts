@@ -1,20 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
-import { cardKey, extendedKey, hostKey, receiptKey, tokenKey } from '../kv-format.ts'
+import { keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
-import {
-  createStagedTables,
-  createTables,
-  EVENTS_KEY,
-  EXPORTED,
-  type ExportedTable,
-  indexKey,
-  lastChange,
-  refreshKey,
-  replaceTables,
-  STATE_TABLE_NAMES,
-} from '../tables/index.ts'
+import * as tables from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
 import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
@@ -43,8 +32,8 @@ export type ImportReply =
   | Imported
   | ImportRejection
 
-/** Thrown within this module only. */
-class Rejected extends Error {
+/** The end of an import that is refused. */
+export class Rejected extends Error {
   readonly rejection: ImportRejection
 
   constructor(rejection: ImportRejection) {
@@ -65,46 +54,36 @@ export class Staging {
   constructor(sql: SqlStorage, withTokens = true) {
     this.#sql = sql
     this.#withTokens = withTokens
-    this.drop()
-    createStagedTables(sql)
+    tables.createTables(sql)
+    tables.createStagedTables(sql)
     // The entity tags of the revisions' manifests, and whether the audit has an entry for each.
     sql.exec(`CREATE TABLE staged_manifests (
       id TEXT, seq INTEGER, etag TEXT, audited INTEGER DEFAULT 0, PRIMARY KEY (id, seq))`)
   }
 
-  /** Deletes all that is staged. */
-  drop(): void {
-    createTables(this.#sql)
-  }
-
-  /** Stages complete lines. Returns why they are refused. */
-  add(lines: string): ImportRejection | undefined {
-    return catchRejection(() => {
-      for (const text of lines.split('\n').slice(0, -1)) {
-        this.#lines++
-        const line = parseLine(text)
-        if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
-        this.#addLine(line)
-      }
-      return undefined
-    })
+  /** Stages complete lines. */
+  add(lines: string): void {
+    for (const text of lines.split('\n').slice(0, -1)) {
+      this.#lines++
+      const line = parseLine(text)
+      if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
+      this.#addLine(line)
+    }
   }
 
   /** Makes what is staged the content of the Registry, in the caller's transaction. */
-  commit(actor: string, digest: string): Imported | ImportRejection {
-    return catchRejection(() => {
-      if (!isEmpty(this.#sql)) throw new Rejected({ outcome: 'not-empty' })
-      this.#check()
-      const sql = this.#sql
-      const discarded = this.#count('audit')
-      replaceTables(sql)
-      const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
-      const counts = { agents, revisions, tokens }
-      const details = { ...counts, changes: lastChange(sql), sha256: digest, discarded }
-      appendEntry(sql, { actor, what: 'registry-imported', details })
-      this.drop()
-      return { outcome: 'imported', ...counts } as const
-    })
+  commit(actor: string, digest: string): Imported {
+    const sql = this.#sql
+    if (!isEmpty(sql)) throw new Rejected({ outcome: 'not-empty' })
+    this.#check()
+    const discarded = this.#count('audit')
+    tables.replaceTables(sql)
+    const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
+    const counts = { agents, revisions, tokens }
+    const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
+    appendEntry(sql, { actor, what: 'registry-imported', details })
+    tables.createTables(sql)
+    return { outcome: 'imported', ...counts }
   }
 
   #addLine(line: JsonObject): void {
@@ -117,17 +96,21 @@ export class Staging {
     else throw invalid(`Line ${this.#lines} is of an unknown table`)
   }
 
-  #addRow(table: ExportedTable, row: JsonObject): void {
+  #addRow(table: tables.ExportedTable, row: JsonObject): void {
     const error = findRowError(table, row)
     if (error) {
       const place = error.column === '' ? '' : `, column ${error.column}`
       throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
     }
     if (table === 'tokens' && !this.#withTokens) return
-    if (table === 'tokens') this.#checkHash(row)
+    if (
+      table === 'tokens' &&
+      exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash))
+    )
+      throw invalid(`Token "${row.id}" and another one have the same hash`)
     const values = row as Record<string, string | number | null>
     const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
-    const target: Table = { ...EXPORTED[table], name: `staged_${table}` }
+    const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }
     storeRow(this.#sql, target, { ...values, ...body })
     const { id = null, seq = null, manifest } = values
     const etag = typeof manifest === 'string' ? `"${sha256(manifest)}"` : null
@@ -137,16 +120,11 @@ export class Staging {
       this.#sql.exec('DELETE FROM staged_changes WHERE number <= ?', Number(row.number) - MAX_STORED_CHANGES)
   }
 
-  #checkHash({ id, hash }: JsonObject): void {
-    if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(id), String(hash)))
-      throw invalid(`Token "${id}" and another one have the same hash`)
-  }
-
   /** Deletes what is staged of an agent, unless that is nothing: its row in `agents` is the first of it. */
   #deleteState(id: string): void {
     const { rowsWritten } = this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id)
     if (rowsWritten === 0) return
-    for (const table of STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
+    for (const table of tables.STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
   }
 
   #addEntry(row: JsonObject): void {
@@ -174,7 +152,7 @@ export class Staging {
     const query = 'SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1'
     const revision = selectFirst<{ id: string; seq: number }>(this.#sql, query)
     if (revision) throw invalid(`The audit has no entry for revision ${revision.seq} of agent "${revision.id}"`)
-    for (const table of STATE_TABLE_NAMES) {
+    for (const table of tables.STATE_TABLE_NAMES) {
       const unknown = `SELECT id FROM staged_${table} WHERE id NOT IN (SELECT id FROM staged_agents) LIMIT 1`
       const id = selectValue<string>(this.#sql, unknown)
       if (id !== undefined) throw invalid(`The table ${table} has agent "${id}", which is not in the table agents`)
@@ -192,15 +170,6 @@ const isEmpty = (sql: SqlStorage): boolean =>
   !exists(sql, 'tokens') &&
   !exists(sql, "audit WHERE what NOT IN ('write-refused', 'registry-imported')")
 
-const catchRejection = <Result>(work: () => Result): Result | ImportRejection => {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Rejected) return error.rejection
-    throw error
-  }
-}
-
 const checkHeader = ({ format, version }: JsonObject): void => {
   if (format !== EXPORT_FORMAT || typeof version !== 'number') throw invalid('This is no export of a Calling Card host')
   if (version > EXPORT_VERSION) throw new Rejected({ outcome: 'too-new', version })
@@ -214,7 +183,7 @@ const imports = new WeakMap<DurableObjectStorage, { session: string; staging: St
 type Importer = {
   storage: DurableObjectStorage
   publisher: { enqueueMissing: (query: string) => void }
-  write: (work: () => WriteResult<Imported, ImportRejection>) => Promise<Imported | ImportRejection>
+  write: (work: () => WriteResult<Imported, never>) => Promise<Imported>
 }
 
 /** Runs a step of an import. One that is refused ends the import and deletes what is staged. */
@@ -231,43 +200,43 @@ export const runImportStep = async (
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
   const { staging } = current
-  if (step.step === 'stage') {
-    const rejection = storage.transactionSync(() => staging.add(step.lines))
-    if (rejection) end(storage, staging)
-    return rejection ?? { outcome: 'staged' }
-  }
   if (step.step === 'abandon') {
     end(storage, staging)
     return { outcome: 'abandoned' }
   }
-  const result = await write(() => {
-    const result = staging.commit(step.actor, step.digest)
-    if (result.outcome !== 'imported') return { error: result }
-    for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
-    return { value: result, staleKeys: [] }
-  })
-  // The commit has dropped what was staged, and nothing after it may fail.
-  if (result.outcome === 'imported') imports.delete(storage)
-  else end(storage, staging)
-  return result
+  try {
+    if (step.step === 'stage') {
+      storage.transactionSync(() => staging.add(step.lines))
+      return { outcome: 'staged' }
+    }
+    const imported = await write(() => {
+      const value = staging.commit(step.actor, step.digest)
+      for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
+      return { value, staleKeys: [] }
+    })
+    // The commit has dropped what was staged, and nothing after it may fail.
+    imports.delete(storage)
+    return imported
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error
+    end(storage, staging)
+    return error.rejection
+  }
 }
 
 const end = (storage: DurableObjectStorage, staging: Staging): void => {
-  staging.drop()
+  tables.createTables(storage.sql)
   if (imports.get(storage)?.staging === staging) imports.delete(storage)
 }
 
-/** Writes the SQL that makes a part of a key from a column. */
-const column = (name: string): string => `' || ${name} || '`
-
 /** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
 const KEYS = [
-  `'${EVENTS_KEY}' AS key`,
-  `'${cardKey(column('id'))}' AS key FROM agents`,
-  `DISTINCT '${extendedKey(column('id'), column('tier'))}' AS key FROM extended`,
-  `'${hostKey(column('hostname'))}' AS key FROM hosts`,
-  `'${receiptKey(column('id'))}' AS key FROM receipts`,
-  `'${tokenKey(column('hash'))}' AS key FROM tokens`,
-  `'${refreshKey(column('id'))}' AS key FROM sources`,
-  `'${indexKey(column('id'))}' AS key FROM agents`,
+  `'${tables.EVENTS_KEY}' AS key`,
+  `'${keyOf('card', '')}' || id AS key FROM agents`,
+  `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
+  `'${keyOf('host', '')}' || hostname AS key FROM hosts`,
+  `'${keyOf('receipt', '')}' || id AS key FROM receipts`,
+  `'${keyOf('token', '')}' || hash AS key FROM tokens`,
+  `'${keyOf('refresh', '')}' || id AS key FROM sources`,
+  `'${keyOf('index', '')}' || id AS key FROM agents`,
 ]

@@ -1,5 +1,5 @@
 import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
-import { type Row, selectFirst, selectValue } from '../sql.ts'
+import { type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
@@ -72,7 +72,7 @@ const parseKey = (key: string): { kind: string; name: string } => {
 const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
   const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
   if (!agent) return tombstone(sql, id)
-  const rows = sql.exec<DocumentRow>('SELECT names, etag, body FROM representations WHERE id = ?', id).toArray()
+  const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
   const { source, representations, ...rest } = envelopeOf(sql, agent, rows)
   const { profile } = representations
   const isPublic = agent.visibility === 'public'
@@ -87,24 +87,21 @@ const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
 /** Builds the documents of one tier's extended card, or a tombstone where the tier has none. */
 const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
   const [id = '', tier = ''] = name.split(':')
-  const query =
-    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
-  const rows = sql
-    .exec<DocumentRow & Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>>(query, id, tier)
-    .toArray()
+  const rows = selectAll<DocumentRow & AgentRow>(
+    sql,
+    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?',
+    ...[id, tier],
+  )
   const [first] = rows
   if (!first) return tombstone(sql, id)
   const envelope = envelopeOf(sql, first, rows)
   return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
 }
 
-type DocumentRow = { names: string; etag: string; body: ArrayBuffer }
+type AgentRow = Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>
+type DocumentRow = Pick<Row<typeof tables.representations>, 'names' | 'etag' | 'body'>
 
-const envelopeOf = (
-  sql: SqlStorage,
-  { id, seq, modified }: Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>,
-  rows: readonly DocumentRow[],
-): Envelope => {
+const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: readonly DocumentRow[]): Envelope => {
   const health = tables.selectPublishedHealth(sql, id)
   const representations: Representations = {}
   for (const { names, etag, body } of rows)

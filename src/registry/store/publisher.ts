@@ -57,11 +57,6 @@ export class Publisher {
     return published.every(done => done)
   }
 
-  /** Records that the alarm has fired: it is not set any more. */
-  clearAlarm(): void {
-    this.#alarm.clear()
-  }
-
   /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
   async retry(): Promise<void> {
     const sql = this.#storage.sql

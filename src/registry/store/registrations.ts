@@ -1,9 +1,9 @@
 import { type Precondition, preconditionHolds } from '../../http/index.ts'
 import { appendEntry } from '../audit/index.ts'
-import { agentKeys, hostKey } from '../kv-format.ts'
+import { agentKeys, keyOf } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { PublishedHealth } from '../source-record.ts'
-import type { WriteResult } from '../sql.ts'
+import { deleteRows, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 import { isUnchanged } from './source-state.ts'
 
@@ -27,13 +27,7 @@ export type Registered = {
 } & tables.HostChanges
 
 /** Result of a removal. */
-export type Removed = {
-  outcome: 'removed'
-  seq: number
-  published: boolean
-  changed: tables.HostChange[]
-  removedTiers: string[]
-}
+export type Removed = { outcome: 'removed' } & Pick<Registered, 'seq' | 'published' | 'changed' | 'removedTiers'>
 
 type PreconditionFailed = { outcome: 'precondition-failed'; exists: boolean }
 
@@ -67,7 +61,8 @@ export const register = (
   const tiers = extended.map(({ tier }) => tier)
   const removedTiers = tables.selectTiers(sql, id).filter(tier => !tiers.includes(tier))
   // Another version of the agent may behave differently.
-  if (before && tables.selectVersion(sql, id) !== registration.summary.version) tables.deleteObservations(sql, id)
+  if (before && tables.selectVersion(sql, id) !== registration.summary.version)
+    deleteRows(sql, [tables.observations], id)
   const wasPublic = tables.isPublic(sql, id)
   const seq = same?.seq ?? tables.appendRevision(sql, registration, modified)
   const { actor, cause, changeClass, manifestEtag } = registration
@@ -79,7 +74,7 @@ export const register = (
     })
   const sourceBefore = tables.selectSource(sql, id)
   const publishedHealth = source && tables.saveSource(sql, id, source, same ? undefined : seq)
-  if (!source) tables.deleteSource(sql, id)
+  if (!source) deleteRows(sql, [tables.sources, tables.fetched], id)
   if (registration.signing) tables.saveSigning(sql, id, registration.signing)
   if (same && difference) tables.storeSigned(sql, id, tables.listTiers(registration), modified)
   const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
@@ -91,9 +86,11 @@ export const register = (
     value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
       ...(same ? [] : [tables.EVENTS_KEY]),
-      ...(same && !difference && !isHealthNew ? changed.map(hostKey) : agentKeys(id, changed, allTiers)),
+      ...(same && !difference && !isHealthNew
+        ? changed.map(name => keyOf('host', name))
+        : agentKeys(id, changed, allTiers)),
       // A refresh sets its own next time.
-      ...((source || sourceBefore) && !isRefresh ? [tables.refreshKey(id)] : []),
+      ...((source || sourceBefore) && !isRefresh ? [keyOf('refresh', id)] : []),
     ],
     publishKeys: agentKeys(id, [...hosts.hosts, ...changed], allTiers),
   }
@@ -118,14 +115,12 @@ export const remove = (
   const changed = tables.releaseHosts(sql, id)
   tables.recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic })
   const isRemote = tables.selectSource(sql, id) !== undefined
-  tables.deleteSource(sql, id)
-  tables.deleteObservations(sql, id)
-  tables.deleteSigning(sql, id)
+  deleteRows(sql, [tables.sources, tables.fetched, tables.observations, tables.card_signatures], id)
   const hostnames = changed.map(({ hostname }) => hostname)
-  const keys = [...agentKeys(id, hostnames, removedTiers), ...tables.deleteReceipt(sql, id), tables.taskOwnersKey(id)]
+  const keys = [...agentKeys(id, hostnames, removedTiers), ...tables.deleteReceipt(sql, id), keyOf('task-owners', id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [tables.EVENTS_KEY, ...keys, ...(isRemote ? [tables.refreshKey(id)] : [])],
+    staleKeys: [tables.EVENTS_KEY, ...keys, ...(isRemote ? [keyOf('refresh', id)] : [])],
     publishKeys: keys,
   }
 }
@@ -138,5 +133,5 @@ export const clearTasks = (
 ): WriteResult<{ outcome: 'cleared' }, { outcome: 'unknown-agent' }> => {
   if (!tables.selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
   appendEntry(sql, { actor, what: 'tasks-cleared', agent: id })
-  return { value: { outcome: 'cleared' }, staleKeys: [tables.tasksKey(id)] }
+  return { value: { outcome: 'cleared' }, staleKeys: [keyOf('tasks', id)] }
 }

@@ -57,8 +57,9 @@ export const recordRefresh = (
   )
   if ('pending' in result) tables.savePending(sql, id, result.pending)
   if ('unchanged' in result) {
-    tables.deletePending(sql, id)
-    if (result.validators) tables.saveValidators(sql, id, result.validators)
+    sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
+    const validators = result.validators && JSON.stringify(result.validators)
+    if (validators) sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", validators, id)
     if (result.verification) tables.saveVerification(sql, id, result.verification)
   }
   const isPublished = row.failure?.status === failure?.status
@@ -76,7 +77,7 @@ export const sourceState = (sql: SqlStorage, id: string) => {
   if (!row || !newest) return null
   const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
   const { kind, url, ttl, staleIfError, pin, verification } = source
-  const { pending, verification: verified } = tables.selectReviews(sql, id)
+  const { pending, verification: verified } = tables.selectFetched(sql, id, false)
   return {
     ...{ kind, url, ttl, staleIfError, pin, due },
     ...(checked !== undefined && { checked }),

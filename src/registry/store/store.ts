@@ -1,5 +1,6 @@
 import { Alarm } from '../alarm.ts'
 import { recordRefusal, selectPage } from '../audit/index.ts'
+import { keyOf } from '../kv-format.ts'
 import type { ExportCursor, ImportStep } from '../move/index.ts'
 import type { Registration } from '../prepare.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
@@ -41,7 +42,8 @@ export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth 
 export const createStore = async ({ storage }: DurableObjectState, env: Env) => {
   const { sql } = storage
   tables.createTables(sql)
-  const publisher = new Publisher(storage, env, await Alarm.load(storage))
+  const alarm = await Alarm.load(storage)
+  const publisher = new Publisher(storage, env, alarm)
   await enqueueStaleSignatures(publisher, env)
 
   /** Runs a write, conditions included, in one transaction with its outbox entries. */
@@ -95,10 +97,9 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     }
 
   /** Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs. */
-  const clearOwners = (id: string): Promise<boolean> => publisher.publish([tables.taskOwnersKey(id)])
+  const clearOwners = (id: string): Promise<boolean> => publisher.publish([keyOf('task-owners', id)])
 
   return {
-    /** Registers or replaces an agent. Without `mayClaim`, only with host names that are its own already. */
     register: async (registration: Registration, mayClaim: boolean): Promise<Registered | WriteRejection> =>
       (await clearOwners(registration.id)) ? write(register)(registration, mayClaim) : CONFLICT.error,
 
@@ -165,10 +166,8 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     audit: read(selectPage),
     recordRefusal: read(recordRefusal),
 
-    /** Returns the first page of an export, or the one at a cursor. */
     exportPage: async (cursor?: ExportCursor) => (await import('../move/export.ts')).exportPage(sql, cursor),
 
-    /** Runs one step of an import into an empty host. */
     importStep: async (step: ImportStep) => {
       const { runImportStep } = await import('../move/import.ts')
       return runImportStep(step, { storage, publisher, write: async work => publish(commit(work)) })
@@ -176,7 +175,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
 
     /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
     alarm: async (): Promise<void> => {
-      publisher.clearAlarm()
+      alarm.clear()
       await enqueueStaleSignatures(publisher, env)
       await publisher.retry()
     },

@@ -1,7 +1,7 @@
 import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
 import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
-import { defineTable, exists, type Row, selectFirst, selectValue } from '../sql.ts'
+import { defineTable, exists, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 import { selectPublishedHealth } from './source-table.ts'
 
@@ -123,12 +123,13 @@ export const selectCatalog = (
   sql: SqlStorage,
   { after, limit, origin, owner }: CatalogQuery,
 ): { agents: CatalogAgent[]; isKnownOrigin: boolean } => {
-  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
+  const rows = selectAll<Row<typeof agents> & { isSigned: number }>(
+    sql,
     `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
       WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`,
     ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
   )
-  const page = rows.toArray().map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
+  const page = rows.map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
     const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }
     return { ...listed, skillIds, tags, examples, isSignedByHost: isSigned === 1 }
@@ -141,7 +142,7 @@ export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQu
   const listed = `FROM agents WHERE origin = ? AND ${IS_PUBLIC}`
   const query = `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`
   const values = [origin, size + 1, ((page ?? 1) - 1) * size]
-  const found = sql.exec<{ id: string; modified: number }>(query, ...values).toArray()
+  const found = selectAll<{ id: string; modified: number }>(sql, query, ...values)
   if (page !== undefined || found.length <= size) return { agents: found.slice(0, size) }
   return { pages: Math.ceil((selectValue<number>(sql, `SELECT COUNT(*) ${listed}`, origin) ?? 0) / size) }
 }
@@ -151,13 +152,12 @@ export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQu
  * one agent could take over another's calls. Callers that may not read internal agents must not learn of them.
  */
 export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
-  const rows = sql
-    .exec<{ id: string; visibility: string }>(
-      `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
-        ORDER BY id <> ?1, json_extract(summary, '$.named'), id`,
-      name,
-    )
-    .toArray()
+  const rows = selectAll<{ id: string; visibility: string }>(
+    sql,
+    `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
+      ORDER BY id <> ?1, json_extract(summary, '$.named'), id`,
+    name,
+  )
   const first = rows.findIndex(({ visibility }) => visibility === 'public')
   const internal = first === -1 ? rows : rows.slice(0, first)
   return { public: rows[first]?.id ?? null, internal: internal.slice(0, MAX_INTERNAL_AGENTS).map(({ id }) => id) }
@@ -182,11 +182,9 @@ export const isPublic = (sql: SqlStorage, id: string): boolean =>
 
 /** Returns the secrets and service bindings that the manifests of agents name, each combination once. */
 export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>
-  sql
-    .exec<{ secret: string | null; service: string | null }>(
-      `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret,
-          json_extract(manifest, '$.upstream.service') AS service
-        FROM agents JOIN revisions USING (id, seq)`,
-    )
-    .toArray()
-    .map(({ secret, service }) => ({ ...(secret !== null && { secret }), ...(service !== null && { service }) }))
+  selectAll<{ secret: string | null; service: string | null }>(
+    sql,
+    `SELECT DISTINCT json_extract(manifest, '$.upstream.secret') AS secret,
+        json_extract(manifest, '$.upstream.service') AS service
+      FROM agents JOIN revisions USING (id, seq)`,
+  ).map(({ secret, service }) => ({ ...(secret !== null && { secret }), ...(service !== null && { service }) }))

@@ -2,7 +2,7 @@ import type { ChangeClass } from '../../card/diff/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'
-import { defineTable, insertRow, selectValue } from '../sql.ts'
+import { defineTable, insertRow, type Row, selectAll, selectValue } from '../sql.ts'
 import { isPublic } from './agent-table.ts'
 
 /** The changes of what is registered. */
@@ -12,18 +12,13 @@ export const changes = defineTable(
   '',
 )
 
-/** The effect of a change on an agent. */
 type ChangeKind = 'registered' | 'changed' | 'removed'
 
 /** A stored change, at `at` in ms since 1970. `publicKind` is its effect for those who see public agents only. */
-export type StoredChange = {
-  number: number
-  id: string
-  seq: number
+export type StoredChange = Pick<Row<typeof changes>, 'number' | 'id' | 'seq' | 'at'> & {
   kind: ChangeKind
   publicKind?: ChangeKind
   class?: ChangeClass
-  at: number
 }
 
 /** A change that a write makes. `seq` is its revision. */
@@ -53,18 +48,15 @@ export const recordChange = (sql: SqlStorage, change: Change): void => {
 
 /** Returns at most `limit` changes after a number, the oldest first. */
 export const selectChanges = (sql: SqlStorage, after: number, limit: number): StoredChange[] =>
-  sql
-    .exec<Omit<StoredChange, 'publicKind' | 'class'> & { publicKind: ChangeKind | null; class: ChangeClass | null }>(
-      `SELECT number, id, seq, kind, public_kind AS publicKind, class, at FROM changes
-        WHERE number > ? ORDER BY number LIMIT ?`,
-      ...[after, limit],
-    )
-    .toArray()
-    .map(({ publicKind, class: changeClass, ...row }) => ({
-      ...row,
-      ...(publicKind && { publicKind }),
-      ...(changeClass && { class: changeClass }),
-    }))
+  selectAll<Row<typeof changes>>(
+    sql,
+    'SELECT * FROM changes WHERE number > ? ORDER BY number LIMIT ?',
+    ...[after, limit],
+  ).map(({ kind, public_kind, class: changeClass, ...row }) => ({
+    ...{ ...row, kind: kind as ChangeKind },
+    ...(public_kind && { publicKind: public_kind as ChangeKind }),
+    ...(changeClass && { class: changeClass as ChangeClass }),
+  }))
 
 /** Returns the number of the newest change; 0 for none. */
 export const lastChange = (sql: SqlStorage): number => selectValue<number>(sql, 'SELECT MAX(number) FROM changes') ?? 0

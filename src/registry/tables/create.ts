@@ -29,11 +29,8 @@ const MOVED = [...Object.values(EXPORTED), audit]
 /** Creates the tables of the Registry. The object does it itself, so that a deployment needs no further step. */
 export const createTables = (sql: SqlStorage): void => {
   // No import survives a restart of the object. One that was cut off may have staged gigabytes, and has the indexes.
-  const staged = selectColumn<string>(
-    sql,
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'",
-  )
-  for (const name of staged) sql.exec(`DROP TABLE ${name}`)
+  const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'"
+  for (const name of selectColumn<string>(sql, query)) sql.exec(`DROP TABLE ${name}`)
   for (const table of [...MOVED, search_documents, refusals, outbox]) createTable(sql, table)
   createIndexes(sql)
 }

@@ -1,5 +1,5 @@
 import type { Registration } from '../prepare.ts'
-import { defineTable, exists, type Row, selectFirst, storeRow } from '../sql.ts'
+import { defineTable, exists, type Row, selectAll, selectFirst, storeRow } from '../sql.ts'
 
 /** The owners of host names. A name that nobody owns keeps its row, so that `seq` goes on counting. */
 export const hosts = defineTable(
@@ -71,8 +71,7 @@ const isFirstPublicAgent = (sql: SqlStorage, id: string): boolean =>
 const hostRow = (sql: SqlStorage, hostname: string): HostRow | undefined =>
   selectFirst<HostRow>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
 
-const ownHosts = (sql: SqlStorage, id: string): HostRow[] =>
-  sql.exec<HostRow>('SELECT * FROM hosts WHERE id = ?', id).toArray()
+const ownHosts = (sql: SqlStorage, id: string): HostRow[] => selectAll(sql, 'SELECT * FROM hosts WHERE id = ?', id)
 
 const assignHost = (sql: SqlStorage, hostname: string, id: string | null, automatic = false): HostChange => {
   const seq = (hostRow(sql, hostname)?.seq ?? 0) + 1

@@ -31,11 +31,6 @@ export const selectObservations = (sql: SqlStorage, id: string, now = Date.now()
   return total ?? null
 }
 
-/** Deletes what was observed of an agent. */
-export const deleteObservations = (sql: SqlStorage, id: string): void => {
-  sql.exec('DELETE FROM observations WHERE id = ?', id)
-}
-
 /** Returns the counts of an agent since a day, the newest day first. */
 const selectCounts = (sql: SqlStorage, id: string, since: number): Observations[] =>
   selectColumn<string>(

@@ -10,15 +10,3 @@ export const outbox = defineTable(
 
 /** The key for the changes that `Events` has not read yet. */
 export const EVENTS_KEY = 'events:'
-
-/** Returns the key for the object that refreshes an agent's remote card. */
-export const refreshKey = (id: string): string => `refresh:${id}`
-
-/** Returns the key for an imported agent that is not in the search index yet. */
-export const indexKey = (id: string): string => `index:${id}`
-
-/** Returns the key for the object that knows who started the tasks of an agent that was removed. */
-export const taskOwnersKey = (id: string): string => `task-owners:${id}`
-
-/** Returns the key for an agent whose tasks lose their owners. */
-export const tasksKey = (id: string): string => `tasks:${id}`

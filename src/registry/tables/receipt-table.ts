@@ -1,6 +1,6 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
-import { receiptKey } from '../kv-format.ts'
+import { keyOf } from '../kv-format.ts'
 import { defineTable, exists, type Row, selectFirst, storeRow, type WriteResult } from '../sql.ts'
 
 /** The newest receipt of each agent. */
@@ -32,7 +32,7 @@ export const endCheck = (
   const isStored = stored !== null && exists(sql, 'agents WHERE id = ?', id)
   if (isStored)
     storeRow(sql, receipts, { id, checked: Date.parse(stored.receipt.checked), receipt: JSON.stringify(stored) })
-  return { value: { outcome: 'ended' }, staleKeys: isStored ? [receiptKey(id)] : [] }
+  return { value: { outcome: 'ended' }, staleKeys: isStored ? [keyOf('receipt', id)] : [] }
 }
 
 /** Returns the receipt of an agent as JSON text, and when its check was made, in ms since 1970; undefined for none. */
@@ -41,4 +41,4 @@ export const selectReceipt = (sql: SqlStorage, id: string): Row<typeof receipts>
 
 /** Deletes the receipt of an agent. Returns the keys of KV that have it. */
 export const deleteReceipt = (sql: SqlStorage, id: string): string[] =>
-  sql.exec('DELETE FROM receipts WHERE id = ?', id).rowsWritten > 0 ? [receiptKey(id)] : []
+  sql.exec('DELETE FROM receipts WHERE id = ?', id).rowsWritten > 0 ? [keyOf('receipt', id)] : []

@@ -5,7 +5,17 @@ import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { RevisionRow, StoredRevision } from '../revision-record.ts'
-import { defineTable, insertRow, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
+import {
+  defineTable,
+  deleteRows,
+  insertRow,
+  type Row,
+  selectAll,
+  selectColumn,
+  selectFirst,
+  selectValue,
+  storeRow,
+} from '../sql.ts'
 import { agents, namedSince } from './agent-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { selectSigning } from './signature-table.ts'
@@ -65,13 +75,11 @@ const toRevisionRow = ({ seq, created, by, author, class: changeClass, drift }: 
 
 /** Returns a page of an agent's revisions before a `seq`, newest first. */
 export const selectRevisions = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
-  sql
-    .exec<StoredRow>(
-      `SELECT ${ROW_COLUMNS} FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-      ...[id, before, Math.min(limit, MAX_PAGE_SIZE + 1)],
-    )
-    .toArray()
-    .map(toRevisionRow)
+  selectAll<StoredRow>(
+    sql,
+    `SELECT ${ROW_COLUMNS} FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    ...[id, before, Math.min(limit, MAX_PAGE_SIZE + 1)],
+  ).map(toRevisionRow)
 
 /** Returns one revision of an agent, which may have been removed since; null for none. */
 export const selectRevision = (sql: SqlStorage, id: string, seq: number): StoredRevision | null => {
@@ -79,12 +87,11 @@ export const selectRevision = (sql: SqlStorage, id: string, seq: number): Stored
   const row = selectFirst<StoredRow>(sql, query, id, seq)
   if (!row) return null
   const { origin, manifest } = row
-  const cards = sql
-    .exec<{ tier: string; card: string }>(
-      'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier',
-      ...[id, seq, baseTier],
-    )
-    .toArray()
+  const cards = selectAll<{ tier: string; card: string }>(
+    sql,
+    'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier',
+    ...[id, seq, baseTier],
+  )
   const publicCard = cards.find(({ tier }) => tier === PUBLIC)
   return {
     ...toRevisionRow(row),
@@ -119,15 +126,13 @@ export const etagsOf = (sql: SqlStorage, id: string, { manifestEtag }: Revision)
 
 /** Returns all documents of an agent, the call profile included. The tier of the public card is ''. */
 export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof extended>, 'id'>[] =>
-  sql
-    .exec<Omit<Row<typeof extended>, 'id'>>(
-      `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
-        UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
-      id,
-    )
-    .toArray()
+  selectAll(
+    sql,
+    `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
+      UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
+    id,
+  )
 
-/** The documents of one tier. */
 type TierDocuments = { tier: string; representations: Representations }
 
 /** Returns the documents of a registration by tier, those of the public card first. */
@@ -202,7 +207,7 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
     search_fields: JSON.stringify(fields),
   })
   indexAgent(sql, registration)
-  deleteDocuments(sql, id)
+  deleteRows(sql, [representations, extended], id)
   for (const documents of listTiers(registration)) storeTier(sql, id, documents)
   pruneRevisions(sql, id, seq)
   return seq
@@ -212,17 +217,11 @@ export const appendRevision = (sql: SqlStorage, registration: Registration, modi
 export const appendTombstone = (sql: SqlStorage, id: string, author: string, created: number): number => {
   const seq = selectLastSeq(sql, id) + 1
   // First what makes room: an agent can be removed from a database that is full.
-  deleteDocuments(sql, id)
-  sql.exec('DELETE FROM agents WHERE id = ?', id)
+  deleteRows(sql, [representations, extended, agents], id)
   unindexAgent(sql, id)
   insertRow(sql, revisions, { id, seq, created, made_by: 'removal', author })
   pruneRevisions(sql, id, seq)
   return seq
-}
-
-const deleteDocuments = (sql: SqlStorage, id: string): void => {
-  sql.exec('DELETE FROM representations WHERE id = ?', id)
-  sql.exec('DELETE FROM extended WHERE id = ?', id)
 }
 
 /** Stores the documents of one tier in place of all others. */

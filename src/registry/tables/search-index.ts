@@ -4,7 +4,7 @@ import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../
 import type { Registration } from '../prepare.ts'
 import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
-import { defineTable, type Row, selectFirst, selectValue } from '../sql.ts'
+import { defineTable, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import type { agents, ListQuery } from './agent-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 
@@ -44,7 +44,6 @@ type SearchResult = {
   isApproximate?: boolean
 }
 
-/** A value, and how many of the agents have it. */
 type FacetValue = { value: string; count: number }
 
 /** The indexes of public and other agents: a score depends on all documents of an index, and must not reveal any. */
@@ -137,7 +136,6 @@ const toToken = (kind: string, value: string): string => {
   return `\ue000${kind}\ue000${encoded}`
 }
 
-/** The token of every agent. */
 const EVERY_AGENT = toToken('agent', '')
 
 /** Returns a page of the agents that match a query, best first; without words in the order of their numbers. */
@@ -290,12 +288,11 @@ const loadHits = (
 
 /** Counts the values of the first agents that match, the most frequent first. */
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
-  const rows = sql
-    .exec<Document & { terms: string }>(
-      find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
-      withFilters(query),
-    )
-    .toArray()
+  const rows = selectAll<Document & { terms: string }>(
+    sql,
+    find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
+    withFilters(query),
+  )
   const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
   for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {
     if (!isVisible(query, row)) continue

@@ -28,11 +28,6 @@ export const saveSigning = (sql: SqlStorage, id: string, { signers, signatures }
   )
 }
 
-/** Deletes what is stored about the signatures of an agent. */
-export const deleteSigning = (sql: SqlStorage, id: string): void => {
-  sql.exec('DELETE FROM card_signatures WHERE id = ?', id)
-}
-
 /** The SQL for whether this host signs the documents of the agent in a row of `agents`: 1 or 0. */
 export const IS_SIGNED_BY_HOST =
   "EXISTS (SELECT 1 FROM card_signatures AS s WHERE s.id = agents.id AND s.signatures <> '{}')"

@@ -9,7 +9,7 @@ import type {
   SourceRecord,
   Validators,
 } from '../source-record.ts'
-import { defineTable, type Row, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
@@ -81,7 +81,7 @@ export const saveSource = (
 ): PublishedHealth => {
   const before = selectSource(sql, id)
   const now = Date.now()
-  const { source, checked, failure } = record
+  const { source, checked, failure, card, validators = {}, verification, pending } = record
   const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
   const failures = failure ? (same?.failures ?? 0) + 1 : 0
   const failingSince = failure ? (same?.failingSince ?? now) : null
@@ -92,14 +92,12 @@ export const saveSource = (
     ...{ id, source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since: failingSince },
     ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
   })
-  saveFetched(sql, id, record)
+  deleteRows(sql, [fetched], id)
+  if (card !== undefined)
+    storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
+  if (verification) saveVerification(sql, id, verification)
+  if (pending) savePending(sql, id, pending)
   return { seq, health: healthOf(record) }
-}
-
-/** Deletes the source of an agent and all that was fetched from it. */
-export const deleteSource = (sql: SqlStorage, id: string): void => {
-  sql.exec('DELETE FROM sources WHERE id = ?', id)
-  sql.exec('DELETE FROM fetched WHERE id = ?', id)
 }
 
 /** Returns when a source is to be fetched again after so many failures in a row, in ms since 1970. */
@@ -122,9 +120,6 @@ export const selectLastSeq = (sql: SqlStorage, id: string): number =>
 /** The facts that an owner needs to review a pending card. */
 type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
 
-/** The stored review of the served card. */
-type ServedReview = { verification?: CardVerification }
-
 /** Stores a pending card in place of any other. */
 export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): void => {
   const { card, validators, drift, ...reasons } = pending
@@ -132,56 +127,31 @@ export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): 
   storeRow(sql, fetched, { id, name: 'pending', card, validators: JSON.stringify(validators), review })
 }
 
-/** Deletes a pending card. */
-export const deletePending = (sql: SqlStorage, id: string): void => {
-  sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
-}
-
-/** Stores the validators for the next conditional request for the served document. */
-export const saveValidators = (sql: SqlStorage, id: string, validators: Validators): void => {
-  sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", JSON.stringify(validators), id)
-}
-
 /** Stores the result of verifying the signatures of the served document. */
 export const saveVerification = (sql: SqlStorage, id: string, verification: CardVerification): void => {
-  const review = JSON.stringify({ verification } satisfies ServedReview)
+  const review = JSON.stringify({ verification } satisfies Pick<SourceRecord, 'verification'>)
   sql.exec("UPDATE fetched SET review = ? WHERE id = ? AND name = 'served'", review, id)
 }
 
-/** Returns the documents that were fetched for an agent, and what is known about them. */
+/** Returns what was fetched for an agent, and what is known about it. Without `withCards`, the documents are empty. */
 export const selectFetched = (
   sql: SqlStorage,
   id: string,
+  withCards = true,
 ): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
-  const rows = sql.exec<Row<typeof fetched>>('SELECT * FROM fetched WHERE id = ?', id).toArray()
+  const query = `SELECT id, name, ${withCards ? 'card' : "''"} AS card, validators, review FROM fetched WHERE id = ?`
+  const rows = selectAll<Row<typeof fetched>>(sql, query, id)
   const served = rows.find(({ name }) => name === 'served')
   const pending = rows.find(({ name }) => name === 'pending')
   return {
     ...(served && { card: served.card, validators: JSON.parse(served.validators) as Validators }),
-    ...(served?.review && (JSON.parse(served.review) as ServedReview)),
+    ...(served?.review && (JSON.parse(served.review) as Pick<SourceRecord, 'verification'>)),
     ...(pending?.review && {
       pending: {
         card: pending.card,
         validators: JSON.parse(pending.validators) as Validators,
         ...(JSON.parse(pending.review) as Review),
       },
-    }),
-  }
-}
-
-/** Returns what is known of the fetched cards of an agent, without the cards, which may be long. */
-export const selectReviews = (
-  sql: SqlStorage,
-  id: string,
-): Pick<SourceRecord, 'verification'> & { pending?: Omit<PendingCard, 'card'> } => {
-  const query = 'SELECT name, validators, review FROM fetched WHERE id = ? AND review IS NOT NULL'
-  const rows = sql.exec<{ name: string; validators: string; review: string }>(query, id).toArray()
-  const served = rows.find(({ name }) => name === 'served')
-  const pending = rows.find(({ name }) => name === 'pending')
-  return {
-    ...(served && (JSON.parse(served.review) as ServedReview)),
-    ...(pending && {
-      pending: { validators: JSON.parse(pending.validators) as Validators, ...(JSON.parse(pending.review) as Review) },
     }),
   }
 }
@@ -211,16 +181,4 @@ const withoutValues = (entry: Drift[number]): Drift[number] => {
   const { op, pointer } = entry
   const omitted = (['before', 'after'] as const).filter(name => name in entry || entry.omitted?.includes(name))
   return { op, pointer, ...(omitted.length > 0 && { omitted }) }
-}
-
-const saveFetched = (
-  sql: SqlStorage,
-  id: string,
-  { card, validators = {}, verification, pending }: SourceRecord,
-): void => {
-  sql.exec('DELETE FROM fetched WHERE id = ?', id)
-  if (card !== undefined)
-    storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
-  if (verification) saveVerification(sql, id, verification)
-  if (pending) savePending(sql, id, pending)
 }

@@ -1,6 +1,6 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
-import { tokenKey } from '../kv-format.ts'
+import { keyOf } from '../kv-format.ts'
 import { defineTable, selectColumn, selectValue, type WriteResult } from '../sql.ts'
 import type { TokenRecord } from '../token-record.ts'
 
@@ -33,7 +33,7 @@ export const issueToken = (
   const { id, scopes, agents, tiers, expires } = record
   const until = expires === null ? null : new Date(expires).toISOString()
   appendEntry(sql, { actor, what: 'token-issued', details: { token: id, scopes, agents, tiers, expires: until } })
-  return { value: { outcome: 'issued', seq: TOKEN_SEQ.issued }, staleKeys: [tokenKey(hash)] }
+  return { value: { outcome: 'issued', seq: TOKEN_SEQ.issued }, staleKeys: [keyOf('token', hash)] }
 }
 
 /** Returns a page of tokens ordered by id, those after `after`; expired ones included. */
@@ -53,7 +53,7 @@ export const revokeToken = (
   const hash = selectValue<string>(sql, 'DELETE FROM tokens WHERE id = ? RETURNING hash', id)
   if (hash === undefined) return { error: { outcome: 'unknown' } }
   appendEntry(sql, { actor, what: 'token-revoked', details: { token: id } })
-  return { value: { outcome: 'revoked', seq: TOKEN_SEQ.revoked, hash }, staleKeys: [tokenKey(hash)] }
+  return { value: { outcome: 'revoked', seq: TOKEN_SEQ.revoked, hash }, staleKeys: [keyOf('token', hash)] }
 }
 
 const countTokens = (sql: SqlStorage): number => selectValue<number>(sql, 'SELECT COUNT(*) FROM tokens') ?? 0

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadCard } from '../../../src/api/card-endpoints.ts'
 import { getAgent, listAgents } from '../../../src/api/compat/superx.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { cardKey, encodeEnvelope } from '../../../src/registry/kv-format.ts'
+import { encodeEnvelope, keyOf } from '../../../src/registry/kv-format.ts'
 
 const MiB = 1024 * 1024
 
@@ -48,7 +48,7 @@ const storeCards = (sizes: readonly number[], age = 0): string[] =>
     const bytes = new TextEncoder().encode(text.replace('""', `"${'x'.repeat(Math.max(0, size - text.length))}"`))
     const source = { checked: Date.now() - age * 1000, ttl: 30, staleIfError: 3600 }
     const representations = { superx: { etag: '"e"', bytes: new Uint8Array(bytes) } }
-    values.set(cardKey(makeId(index)), encodeEnvelope({ seq: 1, modified: '', representations, source }))
+    values.set(keyOf('card', makeId(index)), encodeEnvelope({ seq: 1, modified: '', representations, source }))
     return makeId(index)
   })
 

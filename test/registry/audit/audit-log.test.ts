@@ -6,8 +6,8 @@ import {
   appendEntry,
   type Refusal,
   recordRefusal,
-  selectEntries,
   selectHead,
+  selectPage,
 } from '../../../src/registry/audit/index.ts'
 import type { Registration } from '../../../src/registry/prepare.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 
 const read = (query: Partial<AuditQuery> = {}): AuditEntry[] =>
-  selectEntries(sql, { before: Number.MAX_SAFE_INTEGER, limit: 100, ...query })
+  selectPage(sql, { before: Number.MAX_SAFE_INTEGER, limit: 100, ...query }).entries
 const summarize = ({ actor, what, agent, seq, details }: AuditEntry) => [actor, what, agent, seq, details]
 const put = (text: string, more: Partial<Omit<Registration, 'representations'>> = {}) =>
   register(sql, registration('a', text, { manifestEtag: `"${text}"`, ...more }), true)

@@ -3,7 +3,6 @@ import {
   cacheEnvelope,
   cacheExtended,
   cacheHealth,
-  cacheProfile,
   getCachedDocument,
   readDocument,
   readExtended,
@@ -204,10 +203,10 @@ describe('readProfile', () => {
   it('shows a write at once, and no older revision that KV still returns', async () => {
     const { env } = kvOf(withDocuments(1, { profile: document(profile) }))
     await readProfile(id, env, ctx)
-    cacheProfile(id, withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
+    cacheEnvelope(id, withDocuments(2, { profile: document({ ...profile, route: 'closed' }) }))
     expire()
     expect(await readProfile(id, env, ctx)).toEqual({ ...profile, route: 'closed' })
-    cacheProfile(id, tombstone(3))
+    cacheEnvelope(id, tombstone(3))
     expect(await readProfile(id, env, ctx)).toBeNull()
     expect(await readProfile(`no-${id}`, env, ctx)).toBeNull()
   })

@@ -5,9 +5,9 @@ import { createObservations } from '../../../src/card/model/observed-calls.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
-import { recordRefusal, selectEntries } from '../../../src/registry/audit/index.ts'
+import { recordRefusal, selectPage } from '../../../src/registry/audit/index.ts'
 import { type ExportCursor, exportPage } from '../../../src/registry/move/export.ts'
-import { Staging } from '../../../src/registry/move/import.ts'
+import { Rejected, Staging } from '../../../src/registry/move/import.ts'
 import { prepareRegistration, type Registration } from '../../../src/registry/prepare.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { recordRefresh } from '../../../src/registry/store/source-state.ts'
@@ -59,14 +59,18 @@ const exportLines = (sql: SqlStorage, between: (pages: number) => void = () => u
 
 const importLines = (sql: SqlStorage, text: string, withTokens = true) => {
   const staging = new Staging(sql, withTokens)
-  // Not at the bounds of the pages.
-  for (let lines = text; lines !== ''; ) {
-    const end = lines.indexOf('\n', 100_000) + 1 || lines.length
-    const rejection = staging.add(lines.slice(0, end))
-    if (rejection) return rejection
-    lines = lines.slice(end)
+  try {
+    // Not at the bounds of the pages.
+    for (let lines = text; lines !== ''; ) {
+      const end = lines.indexOf('\n', 100_000) + 1 || lines.length
+      staging.add(lines.slice(0, end))
+      lines = lines.slice(end)
+    }
+    return staging.commit('admin', 'f'.repeat(64))
+  } catch (error) {
+    if (error instanceof Rejected) return error.rejection
+    throw error
   }
-  return staging.commit('admin', 'f'.repeat(64))
 }
 
 const readTable = (sql: SqlStorage, table: string): JsonObject[] =>
@@ -158,7 +162,7 @@ describe('an export', () => {
     const target = openTables()
     recordRefusal(target, { actor: 'anonymous', code: 'no-token', status: 401, omitted: 0 })
     importLines(target, exportLines(sql))
-    const read = (from: SqlStorage) => selectEntries(from, { before: Number.MAX_SAFE_INTEGER, limit: 100 })
+    const read = (from: SqlStorage) => selectPage(from, { before: Number.MAX_SAFE_INTEGER, limit: 100 }).entries
     const [newest, ...others] = read(target)
     expect(others).toEqual(read(sql))
     expect(newest).toMatchObject({
@@ -269,7 +273,7 @@ describe('an import', () => {
     for (const entry of entries) chain.push(sealEntry({ ...entry, previous: chain.at(-1)?.hash ?? entry.previous }))
     return chain
   }
-  const auditOf = (from: SqlStorage) => selectEntries(from, { before: 1000, limit: 100 }).reverse()
+  const auditOf = (from: SqlStorage) => selectPage(from, { before: 1000, limit: 100 }).entries.reverse()
 
   it('of anything but an unchanged export is refused, and nothing is changed', () => {
     const editRow = (table: string, change: object) => (text: string) =>
@@ -377,7 +381,8 @@ describe('an import', () => {
     const indexes = (of: SqlStorage) =>
       of.exec("SELECT name, tbl_name FROM sqlite_master WHERE type = 'index' ORDER BY name").toArray()
     const [expected, target] = [indexes(openTables()), openTables()]
-    new Staging(target).drop()
+    new Staging(target)
+    createTables(target)
     expect(indexes(target)).toEqual(expected)
     importLines(target, exportLines(sql))
     expect(indexes(target)).toEqual(expected)
