@@ -5,14 +5,9 @@ import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
 import { readWebhookKeys } from '../registry/events/index.ts'
 import { VERSION } from '../version.ts'
 import { answer, endpoint } from './contract/index.ts'
-import { Health } from './schemas/index.ts'
+import { Health, toTime } from './schemas/index.ts'
 
-/**
- * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
- * published, how old the oldest stale card is, whether the webhook fails, which secrets are missing, and which
- * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to
- * administrators only.
- */
+/** `GET /health`: what the owner should know. Names no agent, and secrets of manifests to administrators only. */
 export const getHealth = endpoint(
   {
     tag: 'documents',
@@ -26,7 +21,9 @@ export const getHealth = endpoint(
   async ({ request, env, ctx }) => {
     const health = await readHealth(env, ctx)
     const isReachable = health !== 'unreachable'
-    const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
+    const { unpublished, oldestStaleCard, webhook } = isReachable
+      ? health
+      : { unpublished: null, oldestStaleCard: null, webhook: null }
     const caller = await authenticate(request, env, ctx)
     // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
     await countUnrecognized(caller, request, env)
@@ -62,6 +59,4 @@ const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<str
   ]
 }
 
-const UNKNOWN = { unpublished: null, oldestStaleCard: null, webhook: null }
-
-const toIso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString())
+const toIso = (time: number | null): string | null => (time === null ? null : toTime(time))

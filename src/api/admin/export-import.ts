@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { actorOf } from '../../auth/index.ts'
-import { type HttpError, problem } from '../../http/index.ts'
+import { problem } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
 import {
@@ -69,10 +69,7 @@ export const importHost = endpoint(
     },
     body: otherBody('stream', exportLines, MAX_IMPORT_BYTES),
     responses: { 201: answer('All of it was imported.', ImportResult) },
-    problems: [
-      ...(['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted'] as const),
-      'unsupported-encoding',
-    ],
+    problems: ['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted', 'unsupported-encoding'],
     limits: ['WRITE_LIMIT'],
   },
   async ({ request, env, ctx, query, caller }) => {
@@ -173,7 +170,7 @@ const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<
   let rest: Uint8Array = new Uint8Array()
   let trailer: Trailer | undefined
   for await (const chunk of readChunks(file)) {
-    const bytes = concat(rest, chunk)
+    const bytes: Uint8Array = await new Blob([rest, chunk]).bytes()
     const end = bytes.lastIndexOf(NEWLINE) + 1
     rest = bytes.slice(end)
     if (rest.byteLength > MAX_IMPORT_LINE_BYTES) throw tooLarge(`A line has more than ${MAX_IMPORT_LINE_BYTES} bytes`)
@@ -223,7 +220,7 @@ async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
     }
     const done = value === undefined
     if (size > 0 && (done || size >= CHUNK_BYTES || parts.length >= MAX_PARTS)) {
-      yield concat(...parts.splice(0))
+      yield new Blob(parts.splice(0)).bytes()
       size = 0
     }
     if (done) return
@@ -232,16 +229,6 @@ async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
 
 const CHUNK_BYTES = 256 * 1024
 const MAX_PARTS = 4096
-
-const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.byteLength
-  }
-  return whole
-}
 
 const decode = (bytes: Uint8Array): string => {
   try {
@@ -253,11 +240,11 @@ const decode = (bytes: Uint8Array): string => {
 
 const NOTHING = 'Nothing was imported.'
 
-const invalidImport = (message: string): HttpError => problem('invalid-import', `${NOTHING} ${message}.`)
+const invalidImport = (message: string) => problem('invalid-import', `${NOTHING} ${message}.`)
 
-const tooLarge = (message: string): HttpError => problem('too-large', `${NOTHING} ${message}.`)
+const tooLarge = (message: string) => problem('too-large', `${NOTHING} ${message}.`)
 
-const rejectionError = (rejection: ImportReply): HttpError => {
+const rejectionError = (rejection: ImportReply) => {
   switch (rejection.outcome) {
     case 'invalid':
       return invalidImport(rejection.message)

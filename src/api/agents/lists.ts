@@ -1,10 +1,10 @@
 import { ANONYMOUS, type Authentication, assertWriter, coveredAgents, unauthorized } from '../../auth/index.ts'
-import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
+import { agentIdPattern } from '../../card/model/index.ts'
 import { jsonResponse, PRIVATE_NO_STORE, type RequestContext } from '../../http/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { ListedAgent, ListQuery } from '../../registry/tables/index.ts'
 import { answer, endpoint, pageQuery, paginate, parseQuery, type QueryValues } from '../contract/index.ts'
-import { AgentList, toFoundAgent, toHosting, toListedAgent, toShamanAgent } from '../schemas/index.ts'
+import { AgentList, toFoundAgent, toHosting, toListedAgent, toShamanAgent, toSuperxAgent } from '../schemas/index.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, type ListValues, listQuery, type Search, toSearch } from './search-query.ts'
 
@@ -104,16 +104,10 @@ export const readShamanList = async (query: PageValues, env: Env, reader: Authen
   return { protocolVersion: '0.3.0', agents: agents.map(toShamanAgent), ...rest }
 }
 
-/** Reads a page of SuperX's list. Its older clients send the `id` of an agent back, newer ones the `name`. */
+/** Reads a page of SuperX's list. */
 export const readSuperxList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => {
   const { agents, ...rest } = await readPage(query, env, visibleToReader(reader))
-  return {
-    agents: agents.map(({ id, origin, description, version, url, protocol }) => ({
-      ...{ id, name: id, protocol, description, version, url },
-      agentCard: { url: cardUrl({ origin, id }) },
-    })),
-    ...rest,
-  }
+  return { agents: agents.map(toSuperxAgent), ...rest }
 }
 
 // Responses

@@ -5,12 +5,18 @@ import { MAX_REVISIONS } from '../../limits.ts'
 import { type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { agentPath, answer, endpoint, integer, jsonBody, pageQuery, paginate } from '../contract/index.ts'
+import {
+  agentPath,
+  answer,
+  endpoint,
+  integer,
+  jsonBody,
+  numberPattern,
+  pageQuery,
+  paginate,
+} from '../contract/index.ts'
 import { Revision, RevisionDiff, RevisionList, RollbackRequest, toRevision, toRevisionRow } from '../schemas/index.ts'
 import { agentWrite, ownerRead, REGISTRATION_PROBLEMS, receipt, registerDocument } from './registration.ts'
-
-/** Numbers of this length are exact. */
-const seqPattern = /^[1-9]\d{0,14}$/
 
 const revisionPath = {
   ...agentPath,
@@ -22,7 +28,7 @@ export const listRevisions = endpoint(
   {
     ...ownerRead,
     summary: 'List the revisions of an agent, newest first',
-    query: pageQuery(seqPattern),
+    query: pageQuery(numberPattern),
     responses: { 200: answer('A page of revisions.', RevisionList) },
     problems: ['agent-not-found'],
   },
@@ -105,7 +111,7 @@ export const rollBack = endpoint(
 /** Finds a revision of an agent, which may have been removed since. */
 const findRevision = async (id: string, seq: string, env: Env): Promise<StoredRevision> => {
   const registry = getRegistry(env)
-  const found = seqPattern.test(seq) ? await registry.revision(id, Number(seq)) : null
+  const found = numberPattern.test(seq) ? await registry.revision(id, Number(seq)) : null
   if (found) return found
   const [newest] = await registry.revisions(id, Number.MAX_SAFE_INTEGER, 1)
   throw newest ? revisionNotFound(id, seq, newest.seq) : agentNotFound(id)

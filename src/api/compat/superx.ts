@@ -16,7 +16,7 @@ import {
   reportRefusal,
   requireAnyAgent,
 } from '../../auth/index.ts'
-import { cardUrl, toSlug } from '../../card/model/index.ts'
+import { toSlug } from '../../card/model/index.ts'
 import {
   type AgentRef,
   authorizeRead,
@@ -50,7 +50,7 @@ import { agentNotFound } from '../agent-errors.ts'
 import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
 import { answer, endpoint, otherBody, parseQuery } from '../contract/index.ts'
-import { JsonRpcRequest, JsonRpcResponse } from '../schemas/index.ts'
+import { JsonRpcRequest, JsonRpcResponse, toPending, toSuperxAgent } from '../schemas/index.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 
 /** `POST /rpc`: SuperX's JSON-RPC endpoint. A request counts as a call, before its body is read. */
@@ -74,7 +74,12 @@ export const callSuperx = endpoint(
     // Older versions of SuperX separate the parts of a method's name by a dot.
     const method = call.method.replace(/^agents\./, 'agents/')
     const outcome = limited ? { error: limited } : await invoke(call, method, context)
-    if (methods.get(method) === refreshCard) await auditRefusal(outcome, context)
+    // As `POST /agents/{id}/refresh` does.
+    if (methods.get(method) === refreshCard && 'error' in outcome) {
+      const { agent, error } = outcome
+      if (error instanceof HttpError) await reportRefusal(error, agent, context)
+      else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
+    }
     const response =
       'error' in outcome
         ? superxErrorResponse(outcome.error, call.id)
@@ -92,14 +97,6 @@ export const callSuperx = endpoint(
   },
 )
 
-/** Reports a refused refresh to the audit, as `POST /agents/{id}/refresh` does. */
-const auditRefusal = async (outcome: MethodResult, context: RequestContext): Promise<void> => {
-  if (!('error' in outcome)) return
-  const { agent, error } = outcome
-  if (error instanceof HttpError) await reportRefusal(error, agent, context)
-  else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
-}
-
 const invoke = async (call: ParsedRequest, name: string, context: MethodContext): Promise<MethodResult> => {
   if ('error' in call) return call
   const method = methods.get(name)
@@ -115,15 +112,19 @@ const invoke = async (call: ParsedRequest, name: string, context: MethodContext)
 
 // Errors
 
-/** SuperX's own error codes. */
-const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099 } as const
-
-/** The HTTP statuses of SuperX's responses to callers that it does not admit. */
-const UNAUTHORIZED_STATUSES = [401, 403, 429, 503]
+/** SuperX's own error codes. Every status without one stands for an invalid parameter. */
+const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099, invalid: -32602 } as const
 
 /** Returns the JSON-RPC response of an error. */
 const superxErrorResponse = (error: SuperxError, id: Json): Response => {
-  if (error instanceof HttpError) return httpErrorResponse(error, id)
+  if (error instanceof HttpError) {
+    const { code: reason, message, headers } = error
+    const status = statusOf(error)
+    // Only callers that SuperX does not admit get another HTTP status than 200.
+    const isRefused = [401, 403, 429, 503].includes(status)
+    const code = isRefused ? codes.unauthorized : status === 404 ? codes.unknownAgent : codes.invalid
+    return rpcResponse(id, isRefused ? status : 200, { code, message, data: { reason } }, headers)
+  }
   switch (error.kind) {
     case 'source': {
       const { agent, failure } = error
@@ -154,16 +155,6 @@ const errorName = (error: SuperxError): string => {
   return error.kind === 'source' ? (error.failure.code ?? error.kind) : error.kind
 }
 
-/** Every status without a code of SuperX stands for an invalid parameter. */
-const httpErrorResponse = (error: HttpError, id: Json): Response => {
-  const { code: reason, message, headers } = error
-  const status = statusOf(error)
-  const data = { reason }
-  if (UNAUTHORIZED_STATUSES.includes(status))
-    return rpcResponse(id, status, { code: codes.unauthorized, message, data }, headers)
-  return rpcResponse(id, 200, { code: status === 404 ? codes.unknownAgent : -32602, message, data }, headers)
-}
-
 const rpcResponse = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): Response =>
   a2aResponse(rpcErrorText(id, error), status, headers)
 
@@ -173,7 +164,7 @@ const shorten = (text: string): string => text.slice(0, 80).toWellFormed()
 type SuperxError = CallError | HttpError | { kind: 'source'; agent: string; failure: Failure }
 
 /** Only callers that may refresh a card get `code` and `errors`. */
-type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<Pick<SourceFailure, 'code' | 'errors'>>
+type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<SourceFailure>
 
 /** A request to a method, and its caller. */
 type MethodContext = RequestContext & { caller: Authentication }
@@ -198,21 +189,12 @@ export const getAgent: Method = async (params, context) => {
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }
   const { card } = read
-  const { protocol = 'a2a', description = '', version = '', url } = card
   const registered = await getRegistry(env).manifest(id)
   const origin = registered?.origin ?? new URL(request.url).origin
-  return {
-    agent: id,
-    result: {
-      agent: {
-        ...{ id, name: id, protocol, description, version },
-        // The card of an MCP server has no URL: this host answers calls for it.
-        url: url ?? `${origin}/agents/${id}/a2a`,
-        agentCard: { url: cardUrl({ origin, id }) },
-        card,
-      },
-    },
-  }
+  // The card of an MCP server has no URL: this host answers calls for it.
+  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = card
+  const listed = toSuperxAgent({ id, origin, protocol, description, version, url })
+  return { agent: id, result: { agent: { ...listed, card } } }
 }
 
 /** `agents/list`: a page of agents, with their cards if `includeCard` is true. Credentials, if sent, must be valid. */
@@ -223,9 +205,14 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   if (limit !== undefined) query.set('limit', toQueryValue(limit))
   if (cursor !== undefined) query.set('cursor', toQueryValue(cursor))
   const page = parseQuery(new URL(`/rpc?${query}`, request.url), agentPage)
-  const list: JsonObject = request.headers.has('Authorization')
-    ? await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
-    : await readPublicList(query, ctx)
+  let list: JsonObject
+  if (request.headers.has('Authorization'))
+    list = await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
+  else {
+    const response = await fetchCacheable('/rpc', query, ctx)
+    if (!response.ok) throw serviceUnavailable()
+    list = await response.json()
+  }
   return { result: includeCard ? await includeCards(list, context) : list }
 }
 
@@ -234,12 +221,6 @@ const toQueryValue = (value: Json): string => {
   if (typeof value === 'string') return value
   const text = JSON.stringify(value)
   return typeof value === 'number' || JSON.isRawJSON(value) ? String(Number(text)) : text
-}
-
-const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Promise<JsonObject> => {
-  const response = await fetchCacheable('/rpc', query, ctx)
-  if (!response.ok) throw serviceUnavailable()
-  return response.json()
 }
 
 /** A page ends when its cards exceed this size, unless the first one does. */
@@ -291,8 +272,7 @@ const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>
   const { outcome } = result
   if (outcome === 'refreshed') return { refreshed: true, outcome, seq: result.seq, drift: result.drift }
   if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
-  const { etag, widens, drift } = result.pending
-  return { refreshed: false, outcome, pending: { etag, widens, drift } }
+  return { refreshed: false, outcome, pending: toPending(result.pending) }
 }
 
 /** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */

@@ -89,9 +89,7 @@ export const answerWith = (
   description: string,
   content: Content,
   headers: HeaderNames = [],
-): Answer<BodyInit | null> => ({
-  ...{ description, content, headers },
-})
+): Answer<BodyInit | null> => ({ description, content, headers })
 
 /** Describes a response without a body. */
 export const noContent = (description: string): Answer<undefined> => ({ description })

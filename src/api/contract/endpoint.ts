@@ -163,16 +163,20 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-/**
- * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
- * ignores both.
- */
+/** Parses the query of a URL. Throws for another parameter and an invalid value, unless it is open: it ignores both. */
 export const parseQuery = <Query extends NonNullable<Description['query']>>(
   url: URL,
   query: Query,
   isOpen = false,
 ): QueryValues<Query> => {
-  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
+  const known = Object.keys(query)
+  const unknown = isOpen ? [] : [...new Set(url.searchParams.keys())].filter(name => !known.includes(name))
+  if (unknown.length > 0) {
+    const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
+    const accepted = known.join(', ').replace(/, (?!.*, )/, ' and ') || 'none'
+    const detail = `${url.pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
+    throw problem('unknown-query', detail)
+  }
   const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
@@ -183,16 +187,6 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(
     }),
   )
   return values as QueryValues<Query>
-}
-
-/** Rejects the parameters of a query that are not `known`. */
-const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly string[]): void => {
-  const unknown = [...new Set(searchParams.keys())].filter(name => !known.includes(name))
-  if (unknown.length === 0) return
-  const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
-  const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
-  const detail = `${pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
-  throw problem('unknown-query', detail)
 }
 
 const readBody = async (request: Request, body: Body) => {

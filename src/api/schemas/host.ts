@@ -3,8 +3,6 @@ import { keyRoles } from '../../card/model/index.ts'
 import { keySecrets } from '../../variables.ts'
 import { anyObject, count, cursor, id, oneOf, seq, text, texts, time } from './parts.ts'
 
-// The host: its audit, state and keys.
-
 export const AuditEntry = v.object({
   number: count('Counts the entries from 1.'),
   time: time('When it happened.'),

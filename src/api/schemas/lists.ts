@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
+import type { Json } from '../../json/index.ts'
 import type { ListedAgent as AgentRecord, SearchHit } from '../../registry/tables/index.ts'
 import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './parts.ts'
-
-// Lists of agents.
 
 const ListedAgent = v.object({
   id,
@@ -72,3 +71,10 @@ export const toHosting = ({ visibility, set, manifestEtag: etag }: AgentRecord) 
 export const toShamanAgent = ({ name, description, version, shaman }: AgentRecord) => ({
   ...{ name, description, version, ...shaman },
 })
+
+/** Returns an agent as SuperX has it. Its older clients send the `id` back, newer ones the `name`. */
+export const toSuperxAgent = ({ id, origin, protocol, description, version, url }: SuperxAgent) => ({
+  ...{ id, name: id, protocol, description, version, url, agentCard: { url: cardUrl({ origin, id }) } },
+})
+
+type SuperxAgent = Record<'id' | 'origin', string> & Record<'protocol' | 'description' | 'version' | 'url', Json>

@@ -6,9 +6,11 @@ import type { Registered } from '../../registry/store/index.ts'
 import {
   anyObject,
   count,
+  described,
   FieldError,
   flag,
   id,
+  integer,
   list,
   mapOf,
   Note,
@@ -103,7 +105,7 @@ export const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch:
 export const BatchResult = v.object({
   line: count('The number of the line in the request.'),
   id: v.optional(id),
-  status: v.pipe(v.number(), v.integer(), v.description('The status that the registration would have had.')),
+  status: described(integer, 'The status that the registration would have had.'),
   agent: v.optional(Receipt),
   error: v.optional(Problem),
 })

@@ -5,8 +5,6 @@ import type { PendingCard, SourceRecord } from '../../registry/index.ts'
 import type { SourceState as StoredState } from '../../registry/store/index.ts'
 import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
-// Remote cards.
-
 export const Drift = list(
   v.object({
     op: v.picklist(['add', 'remove', 'replace', 'more']),
@@ -132,7 +130,4 @@ const toStatus = (
 })
 
 /** Returns a card that waits for its owner, without the card itself. */
-export const toPending = (pending: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => {
-  const { etag, widens, drift } = pending
-  return { etag, widens, drift }
-}
+export const toPending = ({ etag, widens, drift }: Omit<PendingCard, 'card'>) => ({ etag, widens, drift })
