@@ -80,9 +80,10 @@ const readCheckedCard = async (id: string, env: Env): Promise<Receipt['card']> =
   return { version, etag: document.etag }
 }
 
-type CheckPlan = { card: Receipt['card']; send: boolean; manifest: StoredManifest }
-
-const check = async (agent: CheckedAgent, { card, send, manifest }: CheckPlan): Promise<StoredReceipt> => {
+const check = async (
+  agent: CheckedAgent,
+  { card, send, manifest }: { card: Receipt['card']; send: boolean; manifest: StoredManifest },
+): Promise<StoredReceipt> => {
   const { id, context } = agent
   const { env } = context
   let stored: StoredReceipt | null = null
@@ -138,7 +139,6 @@ export const getObserved = endpoint(
     ...ownerRead,
     summary: 'Get what the calls of an agent have shown, and how its card differs',
     responses: { 200: answer('Counts of calls, and proposals.', Observed) },
-    problems: ['agent-not-found'],
   },
   async ({ params: { id }, env }) => {
     // A client that has just called an agent often reaches the same isolate.

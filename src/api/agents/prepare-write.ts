@@ -120,9 +120,15 @@ const prepareWrite = async (
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
   const { record, compiled } = reconciled
-  const served = servedCard(known, source)
+  // The fetched card that is served now, if it comes from the same source.
+  const isSame = known?.source.kind === source.kind && known.source.url === source.url
+  const served = isSame ? parseCard(known) : undefined
   if (bindingUse && compiled && served) assertSameUse(bindingUse, compiled, served)
-  else if (bindingUse) assertSameManifest(bindingUse, document)
+  else if (bindingUse && !jsonEquals(document, bindingUse.document))
+    throw bindingChanged(
+      bindingUse.name,
+      'belongs to an agent whose card was never fetched, so nothing can be compared',
+    )
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
   const fetchedCard = served ? parseCard(record) : parseCard(known)
   const compared = await compare(compiled, fetchedCard, { ...condition, checked: known?.checked ?? null })
@@ -172,8 +178,6 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
   return problem('incompatible-version', detail, { errors: [{ pointer, message }] })
 }
 
-type Warning = Omit<Issue, 'severity'>
-
 /** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
 const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Report => {
   const { report, toAuthored } = compiled
@@ -184,7 +188,7 @@ const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFindi
 }
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
-const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
+const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env) => {
   const missing = findMissingBindings(upstream, env, config(env)).map(({ field, message }) => ({
     ...{ rule: 'missing-binding', message },
     pointer: formatPointer('upstream', field),
@@ -198,10 +202,6 @@ const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored 
   })
   return [...missing, ...blocked.slice(0, 1)]
 }
-
-/** Returns the fetched card that is served now, if it comes from the same source. */
-const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
-  known?.card !== undefined && known.source.kind === kind && known.source.url === url ? parseCard(known) : undefined
 
 const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
@@ -232,15 +232,8 @@ const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): 
 const assertSameUse = (use: BindingUse, { profile }: Compiled, served?: JsonObject): void => {
   const { id, name, document, origin } = use
   const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
-  if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
-  const newUse = findNewUse(before.compiled.profile, profile)
+  const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, profile) : 'is not what is registered now'
   if (newUse !== undefined) throw bindingChanged(name, newUse)
-}
-
-/** Asserts that the manifest is the same, where no card can be compared because none was fetched. */
-const assertSameManifest = ({ name, document }: BindingUse, written: Json): void => {
-  if (!jsonEquals(written, document))
-    throw bindingChanged(name, 'belongs to an agent whose card was never fetched, so nothing can be compared')
 }
 
 const bindingChanged = (name: BindingUse['name'], reason: string) =>

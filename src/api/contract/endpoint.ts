@@ -73,12 +73,13 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
       const input = await readInput(description, context, params)
       const result = await handler(input as unknown as Input<D>)
       if (result instanceof HttpError) throw result
-      return result instanceof Response ? result : respond(result as AnyResult, description, context)
+      return result instanceof Response ? result : respond(result, description, context)
     } catch (error) {
       const known = toHttpError(error)
       if (!known) throw error
-      if (isWrite(description, request)) await reportRefusal(known, params.id, context)
-      const toResponse = description.errors?.toResponse
+      const { access, errors: { toResponse } = {} } = description
+      const isWrite = (access === 'write' || access === 'admin') && !['GET', 'HEAD'].includes(request.method)
+      if (isWrite) await reportRefusal(known, params.id, context)
       if (toResponse) return toResponse(known)
       throw known
     }
@@ -90,9 +91,6 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
 export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
   description,
 })
-
-const isWrite = ({ access }: Description, { method }: Request): boolean =>
-  (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
 // Requests
 
@@ -139,14 +137,13 @@ const authorize = async (
       return requirePrincipal(context)
     case 'admin':
       return requireScope(context, 'admin', '*')
-    case 'write': {
-      if (id === undefined) return requireAnyAgent(context, 'write')
-      const principal = await requirePrincipal(context, { scope: 'write' })
+    default: {
+      if (id === undefined) return requireAnyAgent(context, access)
+      if (access === 'read') return requireScope(context, access, id)
+      const principal = await requirePrincipal(context, { scope: access })
       assertWriter(principal, id)
       return principal
     }
-    default:
-      return id === undefined ? requireAnyAgent(context, access) : requireScope(context, access, id)
   }
 }
 
@@ -221,11 +218,9 @@ export const invalidBody = <Code extends ProblemCode>(
 
 // Responses
 
-type AnyResult = { status?: number; body?: unknown; headers?: Record<string, string> }
-
 /** Makes a response: for the caller alone where credentials are required, and for everyone where they are not. */
 const respond = (
-  { status, body, headers = {} }: AnyResult,
+  { status, body, headers = {} }: { status?: number; body?: unknown; headers?: Record<string, string> },
   { access, responses, validated }: Description,
   { request, env }: RequestContext,
 ): Response | Promise<Response> => {
