@@ -212,19 +212,13 @@ function* splitSteps(text: string): Iterable<string> {
 async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
-  for (;;) {
-    const value = await file.read()
-    if (value) {
-      parts.push(value)
-      size += value.byteLength
-    }
-    const done = value === undefined
-    if (size > 0 && (done || size >= CHUNK_BYTES || parts.length >= MAX_PARTS)) {
-      yield new Blob(parts.splice(0)).bytes()
-      size = 0
-    }
-    if (done) return
+  for (let value = await file.read(); value; value = await file.read()) {
+    size += value.byteLength
+    if (parts.push(value) < MAX_PARTS && size < CHUNK_BYTES) continue
+    yield new Blob(parts.splice(0)).bytes()
+    size = 0
   }
+  yield new Blob(parts).bytes()
 }
 
 const CHUNK_BYTES = 256 * 1024

@@ -1,9 +1,10 @@
 import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
-import { type Compiled, compile } from '../../card/compile/index.ts'
+import { type CompileContext, type Compiled, compile } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
 import {
   findLocalHost,
+  type KnownOrigins,
   type Manifest,
   readManifest,
   resolveOrigin,
@@ -18,7 +19,6 @@ import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } f
 import {
   compareWithLatest,
   prepareRegistration,
-  type Recompile,
   type Registration,
   type SourceRecord,
   type WriteCause,
@@ -26,7 +26,7 @@ import {
   withClass,
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { createSigning, describeSigning, type Signing } from '../../signing/index.ts'
+import { createSigning, describeSigning } from '../../signing/index.ts'
 import {
   checkSourceAllowed,
   describeBlocked,
@@ -91,26 +91,19 @@ const prepareWrite = async (
   const bindingUse = isAdmin(caller) ? undefined : await currentBindingUse(id, manifest, env)
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
-  const compare = (
-    compiled: Compiled | undefined,
-    fetched: JsonObject | undefined,
-    expected: WriteTerms['expected'],
-  ) => {
-    const recompile: Recompile = earlier => {
-      const result = compile(earlier, { id, ...origins, fetched })
-      return 'compiled' in result ? result.compiled : undefined
-    }
-    const terms = { actor: actorOf(caller), expected, ...(cause && { cause }) }
-    const versionPlace = read.errorPointer('/version')
-    return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
-  }
+  const terms = { actor: actorOf(caller), expected: condition, ...(cause && { cause }) }
+  const write = { id, manifest, origin, origins, isLast, terms, versionPlace: read.errorPointer('/version') }
   if (source === undefined) {
     const result = compile(document, { id, ...origins })
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     if (bindingUse) assertSameUse(bindingUse, compiled)
-    const { write, signing, terms } = await compare(compiled, undefined, condition)
-    return { ...write, registration: await prepareRegistration({ id, document, compiled, signing }, terms) }
+    const compared = await compareWithRegistered(compiled, write, env)
+    const registration = await prepareRegistration(
+      { id, document, compiled, signing: compared.signing },
+      compared.terms,
+    )
+    return { ...compared.found, registration }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -130,20 +123,20 @@ const prepareWrite = async (
       'belongs to an agent whose card was never fetched, so nothing can be compared',
     )
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
-  const fetchedCard = served ? parseCard(record) : parseCard(known)
-  const compared = await compare(compiled, fetchedCard, { ...condition, checked: known?.checked ?? null })
+  const fetchedCard = parseCard(served ? record : known)
+  const remote = { ...terms, expected: { ...condition, checked: known?.checked ?? null } }
+  const compared = await compareWithRegistered(compiled, { ...write, fetched: fetchedCard, terms: remote }, env)
   const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
-  return { ...compared.write, record, registration }
+  return { ...compared.found, record, registration }
 }
 
-type ComparedWrite = {
-  id: string
-  versionPlace: Pointer
-  isLast: boolean
+type ComparedWrite = Omit<CompileContext, keyof KnownOrigins> & {
   manifest: Manifest
   origin: string
-  recompile: Recompile
+  origins: KnownOrigins
+  isLast: boolean
   terms: WriteTerms
+  versionPlace: Pointer
 }
 
 /**
@@ -152,18 +145,21 @@ type ComparedWrite = {
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, isLast, manifest, origin, recompile, terms }: ComparedWrite,
+  { id, fetched, manifest, origin, origins, isLast, terms, versionPlace }: ComparedWrite,
   env: Env,
-): Promise<{ write: Omit<PreparedWrite, 'registration'>; signing: Signing; terms: WriteTerms }> => {
+) => {
   const latest = await getRegistry(env).latestRevision(id)
-  const comparison = compareWithLatest(compiled, latest, recompile)
+  const comparison = compareWithLatest(compiled, latest, earlier => {
+    const result = compile(earlier, { id, ...origins, fetched })
+    return 'compiled' in result ? result.compiled : undefined
+  })
   const { finding, changes } = comparison
   const isRollback = terms.cause !== undefined && 'restored' in terms.cause
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !isRollback
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
   return {
-    write: {
+    found: {
       ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
       ...(changes && { changes }),
     },
