@@ -54,10 +54,7 @@ export const exportHost = endpoint(
   },
 )
 
-/**
- * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit.
- * With `?tokens=false`, all but its tokens.
- */
+/** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything is wrong. */
 export const importHost = endpoint(
   {
     tag: 'administration',

@@ -25,10 +25,7 @@ import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/inde
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError } from './registration.ts'
 
-/**
- * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
- * error. What is made from a line is much larger than the line, so it is dropped as soon as it is written.
- */
+/** A line, and what is made from it: much larger than the line, so it is dropped as soon as it is written. */
 type Entry = {
   line: number
   id?: string
@@ -43,10 +40,7 @@ const lines = Object.fromEntries(
 )
 const results = { 'application/x-ndjson': { each: BatchResult } } as const
 
-/**
- * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without
- * `?atomic=true`, a line that is refused does not affect the others.
- */
+/** `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. */
 export const registerBatch = endpoint(
   {
     tag: 'registry',

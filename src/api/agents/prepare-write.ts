@@ -59,10 +59,7 @@ export type WriteRequest = {
   cause?: WriteCause
 }
 
-/**
- * Returns a function that prepares a registration for the current state of the Registry. It is called again after a
- * conflict, with `isLast` for the last attempt, and fetches a remote card only the first time.
- */
+/** Returns a function that prepares a registration, again after a conflict; it fetches a remote card only once. */
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
   return isLast =>

@@ -13,10 +13,7 @@ import {
   texts,
 } from '../contract/index.ts'
 
-/**
- * The form of a cursor: a digest of the search, and the agents to come: the number of each, as its difference from the
- * one before, and its score in thousandths.
- */
+/** The form of a cursor: a digest of the search, and the number (as a difference) and score of each agent to come. */
 export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11}_[0-9a-z]{1,4})+$/
 
 const textSchema = { minLength: 1, maxLength: MAX_QUERY_LENGTH }

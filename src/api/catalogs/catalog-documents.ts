@@ -105,7 +105,10 @@ const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => {
 const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   const endpoints = Map.groupBy(agents, ({ url, origin, id }) => url || `${origin}/agents/${id}`)
   // The catalog of one agent's host name has that agent only.
-  const own = owner === undefined ? [ownApi(origin)] : []
+  const openApi = { href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }
+  const status = { href: `${origin}/health`, type: 'application/json' }
+  // RFC 8631.
+  const own = owner === undefined ? [{ anchor: `${origin}/`, 'service-desc': [openApi], status: [status] }] : []
   const items = [...own.map(({ anchor }) => anchor), ...endpoints.keys()]
   const catalog = {
     anchor: `${origin}/.well-known/api-catalog`,
@@ -122,13 +125,6 @@ const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   })
   return { linkset: [catalog, ...own, ...apis] }
 }
-
-/** Returns the links of the API of this host (RFC 8631). */
-const ownApi = (origin: string) => ({
-  anchor: `${origin}/`,
-  'service-desc': [{ href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }],
-  status: [{ href: `${origin}/health`, type: 'application/json' }],
-})
 
 // Texts
 
@@ -215,10 +211,7 @@ export const sitemapQuery = {
   }),
 } as const
 
-/**
- * Renders the sitemap of a site: the page of the catalog, and those of the public agents whose URLs begin with its
- * origin, because a sitemap may name no URL of another host. Above `size` agents, it is an index of sitemaps.
- */
+/** Renders the sitemap of a site, which may name no URL of another host. Above `size` agents, it is an index. */
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
   const { page, origin = '', isOwn, owner } = parseQuery(url, { ...sitemapQuery, ...siteQuery })
   const found = await getRegistry(env).sitemap({ origin, page, size })

@@ -87,10 +87,7 @@ const describeTrust = (identity: string, cardUrl: string): NonNullable<CatalogEn
   attestations: [{ type: 'a2a-agent-card-signature', uri: cardUrl }],
 })
 
-/**
- * Returns the DID of the host at an origin (did:web), or undefined for one that AI Catalog rejects: with a port, an
- * address, or the name of one machine.
- */
+/** Returns the DID of an origin (did:web). AI Catalog rejects one with a port, an address, or one machine's name. */
 export const didOf = (origin: string): string | undefined => {
   const url = parseUrl(origin)
   const isDomain = url !== null && /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(url.host) && !isLocalName(url.hostname)

@@ -73,23 +73,21 @@ export const callSuperx = endpoint(
     const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
     // Older versions of SuperX separate the parts of a method's name by a dot.
     const method = call.method.replace(/^agents\./, 'agents/')
-    const outcome = limited ? { error: limited } : await invoke(call, method, context)
+    const { agent, result, error }: MethodResult = limited ? { error: limited } : await invoke(call, method, context)
     // As `POST /agents/{id}/refresh` does.
-    if (methods.get(method) === refreshCard && 'error' in outcome) {
-      const { agent, error } = outcome
+    if (methods.get(method) === refreshCard && error) {
       if (error instanceof HttpError) await reportRefusal(error, agent, context)
       else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
     }
-    const response =
-      'error' in outcome
-        ? superxErrorResponse(outcome.error, call.id)
-        : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: outcome.result }), 200)
+    const response = error
+      ? superxErrorResponse(error, call.id)
+      : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result }), 200)
     // Contains nothing that a caller wrote.
     log('info', 'rpc', {
-      ...(outcome.agent !== undefined && { 'gen_ai.agent.id': outcome.agent }),
+      ...(agent !== undefined && { 'gen_ai.agent.id': agent }),
       ...(methods.has(method) && { 'rpc.method': method }),
       'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
-      ...('error' in outcome && { 'error.type': errorName(outcome.error) }),
+      ...(error && { 'error.type': errorName(error) }),
       'http.response.status_code': response.status,
       'calling_card.duration_ms': Date.now() - startedAt,
     })
@@ -112,18 +110,24 @@ const invoke = async (call: ParsedRequest, name: string, context: MethodContext)
 
 // Errors
 
+/** Returns the name of an error in the log. */
+const errorName = (error: SuperxError): string =>
+  error instanceof HttpError ? error.code : (error.kind === 'source' && error.failure.code) || error.kind
+
 /** SuperX's own error codes. Every status without one stands for an invalid parameter. */
 const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099, invalid: -32602 } as const
 
 /** Returns the JSON-RPC response of an error. */
 const superxErrorResponse = (error: SuperxError, id: Json): Response => {
+  const respond = (status: number, error: RpcError, headers?: Record<string, string>) =>
+    a2aResponse(rpcErrorText(id, error), status, headers)
   if (error instanceof HttpError) {
     const { code: reason, message, headers } = error
     const status = statusOf(error)
     // Only callers that SuperX does not admit get another HTTP status than 200.
     const isRefused = [401, 403, 429, 503].includes(status)
     const code = isRefused ? codes.unauthorized : status === 404 ? codes.unknownAgent : codes.invalid
-    return rpcResponse(id, isRefused ? status : 200, { code, message, data: { reason } }, headers)
+    return respond(isRefused ? status : 200, { code, message, data: { reason } }, headers)
   }
   switch (error.kind) {
     case 'source': {
@@ -131,32 +135,23 @@ const superxErrorResponse = (error: SuperxError, id: Json): Response => {
       const { status, message, ...reason } = failure
       const code = status === 504 ? codes.timeout : codes.source
       const errors = reason.errors && { errors: reason.errors.map(error => ({ ...error })) }
-      return rpcResponse(id, status, { code, message, data: { agent, status, ...reason, ...errors } })
+      return respond(status, { code, message, data: { agent, status, ...reason, ...errors } })
     }
     case 'unknown-agent': {
       const agent = shorten(error.agent)
       const message = `No agent "${agent}" exists here. agents/list lists agents.`
-      return rpcResponse(id, 200, { code: codes.unknownAgent, message, data: { agent } })
+      return respond(200, { code: codes.unknownAgent, message, data: { agent } })
     }
     case 'method': {
       const method = shorten(error.method)
-      const supported = `${[...methods.keys()].join(', ')}. Send A2A calls to /agents/{id}/a2a.`
-      const message = `Unknown method "${method}". Supported: ${supported}`
-      return rpcResponse(id, 200, { code: -32601, message, data: { method } })
+      const supported = [...methods.keys()].join(', ')
+      const message = `Unknown method "${method}". Supported: ${supported}. Send A2A calls to /agents/{id}/a2a.`
+      return respond(200, { code: -32601, message, data: { method } })
     }
     default:
       return errorResponse(error, { binding: 'JSONRPC', version: '0.3', id })
   }
 }
-
-/** Returns the name of an error in the log. */
-const errorName = (error: SuperxError): string => {
-  if (error instanceof HttpError) return error.code
-  return error.kind === 'source' ? (error.failure.code ?? error.kind) : error.kind
-}
-
-const rpcResponse = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): Response =>
-  a2aResponse(rpcErrorText(id, error), status, headers)
 
 const shorten = (text: string): string => text.slice(0, 80).toWellFormed()
 
@@ -170,7 +165,7 @@ type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<SourceFailure
 type MethodContext = RequestContext & { caller: Authentication }
 
 /** The result of a method, or its error. `agent` is the id of the agent that the request is about, for the log. */
-type MethodResult = { agent?: string } & ({ result: object } | { error: SuperxError })
+type MethodResult = { agent?: string; result?: object; error?: SuperxError }
 
 /** A method of SuperX. May throw an HttpError. */
 type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResult>

@@ -6,7 +6,6 @@ import { createPaths } from './paths.ts'
 import { createSchemas } from './schemas.ts'
 
 export { listLimits, listProblems, toTemplate } from './paths.ts'
-export { nameOf } from './schemas.ts'
 
 /** The documents change with a deployment only. */
 const headers = { 'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400' }

@@ -11,10 +11,7 @@ const isSchema = (entry: [string, unknown]): entry is [string, v.GenericSchema] 
 /** The shapes of requests and responses, by their names in the document. */
 const definitions = Object.fromEntries(Object.entries<unknown>(shapes).filter(isSchema))
 
-const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]))
-
-/** Returns the name of a shape; undefined if it has none. */
-export const nameOf = (schema: v.GenericSchema): string | undefined => names.get(schema)
+const names = new Map<v.GenericSchema, string>(Object.entries(definitions).map(([name, schema]) => [schema, name]))
 
 /** Returns the reference to a schema of the document. */
 export const refOf = (name: string): string => `#/components/schemas/${name}`
@@ -31,7 +28,7 @@ const toMediaType = (media: MediaType): JsonObject => {
 }
 
 const toSchema = (schema: v.GenericSchema): JsonObject => {
-  const name = nameOf(schema)
+  const name = names.get(schema)
   return name === undefined ? { type: 'object' } : { $ref: refOf(name) }
 }
 
@@ -50,10 +47,7 @@ export const createSchemas = (): JsonObject => {
   return { ...own, ...cardSchemas() }
 }
 
-/**
- * Returns the schemas of cards and manifests, which are made apart, in draft 7, which means the same in these parts.
- * Their references have another base here.
- */
+/** Returns the schemas of cards and manifests, made in draft 7, which means the same here. References get a new base. */
 const cardSchemas = (): JsonObject => {
   const { $schema, definitions, ...manifest } = createManifestSchema()
   return {
