@@ -20,7 +20,6 @@ export const receipt = (description: string) => answer(description, Receipt, { h
 /** The problems of a registration. */
 export const REGISTRATION_PROBLEMS = [
   ...(['forbidden', 'invalid-card', 'secret-in-card', 'host-taken', 'incompatible-version', 'conflict'] as const),
-  'precondition-failed',
 ] as const
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
@@ -75,7 +74,6 @@ export const deleteAgent = endpoint(
     summary: 'Remove an agent',
     conditional: true,
     responses: { 204: noContent('The agent was removed.') },
-    problems: ['agent-not-found', 'precondition-failed'],
   },
   async ({ params: { id }, caller, precondition, env, ctx }) => {
     const result = await getRegistry(env).remove(id, precondition, actorOf(caller))

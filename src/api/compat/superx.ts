@@ -45,7 +45,7 @@ import { MAX_CALL_BYTES, MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import type { SourceFailure } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
+import { requestRefresh } from '../../sources/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
@@ -258,16 +258,13 @@ export const refreshCard: Method = async (params, context) => {
   const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)
   if (result.outcome === 'failed') return { agent: id, error: { kind: 'source', agent: id, failure: result.failure } }
   const read = await readSuperxCard(id, context)
-  const card = 'card' in read && { card: read.card }
-  return { agent: id, result: { id, name: id, ...serializeOutcome(result), ...card } }
-}
-
-/** Serializes a refresh. It is `refreshed` if the card is now known to be that of its upstream. */
-const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>): object => {
   const { outcome } = result
-  if (outcome === 'refreshed') return { refreshed: true, outcome, seq: result.seq, drift: result.drift }
-  if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
-  return { refreshed: false, outcome, pending: toPending(result.pending) }
+  // The card is now known to be that of its upstream.
+  const refreshed = outcome === 'refreshed' || outcome === 'unchanged'
+  const changes = result.outcome === 'refreshed' && { seq: result.seq, drift: result.drift }
+  const pending = result.outcome === 'pending' && { pending: toPending(result.pending) }
+  const card = 'card' in read && { card: read.card }
+  return { agent: id, result: { id, name: id, refreshed, outcome, ...changes, ...pending, ...card } }
 }
 
 /** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */
