@@ -28,10 +28,12 @@ export const getHealth = endpoint(
     // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
     await countUnrecognized(caller, request, env)
     const { adminToken, webhookUrl, issues: misconfigured } = config(env)
+    const upstreams = isReachable && isAdmin(caller) ? await readUpstreamBindings(env, ctx) : []
+    const bindings = upstreams.flatMap(upstream => findMissingBindings(upstream, env, config(env)))
     const missing = [
       ...(adminToken === undefined ? ['ADMIN_TOKEN'] : []),
       ...(webhookUrl !== undefined && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
-      ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
+      ...new Set(bindings.map(({ name }) => name)),
     ]
     const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
     const isOk =
@@ -50,13 +52,5 @@ export const getHealth = endpoint(
     return isReachable ? { status: 200, body } : { status: 503, body, headers: { 'Retry-After': '10' } }
   },
 )
-
-/** Lists the secrets and service bindings that manifests name and this Worker does not have. */
-const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<string[]> => {
-  const upstreams = await readUpstreamBindings(env, ctx)
-  return [
-    ...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env, config(env)).map(({ name }) => name))),
-  ]
-}
 
 const toIso = (time: number | null): string | null => (time === null ? null : toTime(time))

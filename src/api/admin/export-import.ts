@@ -210,8 +210,9 @@ async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (let value = await file.read(); value; value = await file.read()) {
+    parts.push(value)
     size += value.byteLength
-    if (parts.push(value) < MAX_PARTS && size < CHUNK_BYTES) continue
+    if (parts.length < MAX_PARTS && size < CHUNK_BYTES) continue
     yield new Blob(parts.splice(0)).bytes()
     size = 0
   }

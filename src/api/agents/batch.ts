@@ -25,7 +25,7 @@ import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/inde
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError } from './registration.ts'
 
-/** A line, and what is made from it: much larger than the line, so it is dropped as soon as it is written. */
+/** A line, and what is made from it, which is much larger, and dropped as soon as it is written. */
 type Entry = {
   line: number
   id?: string
@@ -35,7 +35,7 @@ type Entry = {
   registered?: { status: number; agent: Receipt }
 }
 
-const lines = Object.fromEntries(
+const lineTypes = Object.fromEntries(
   ['application/x-ndjson', 'application/ndjson', 'application/jsonl'].map(type => [type, { each: BatchLine }]),
 )
 const results = { 'application/x-ndjson': { each: BatchResult } } as const
@@ -50,7 +50,7 @@ export const registerBatch = endpoint(
       'Each line of the response has the status that the registration of its line would have had.',
     access: 'write',
     query: { atomic: flag('Whether all agents are registered, or none.', false) },
-    body: otherBody('text', lines, MAX_BATCH_BYTES),
+    body: otherBody('text', lineTypes, MAX_BATCH_BYTES),
     responses: {
       200: answerWith('The result of each line, in the same order.', results),
       422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),

@@ -65,7 +65,8 @@ export const integer = <Fallback extends number | undefined = undefined>(
   description: string,
   { max = Number.POSITIVE_INFINITY, fallback, ...options }: Options & { max?: number; fallback?: Fallback } = {},
 ): QueryParameter<number | Fallback> => ({
-  ...{ ...defaults, description, form: `a number from 1 to ${max}`, fallback: fallback as Fallback },
+  ...{ ...defaults, description, fallback: fallback as Fallback },
+  form: Number.isFinite(max) ? `a number from 1 to ${max}` : 'a number from 1',
   schema: {
     ...{ type: 'integer', minimum: 1 },
     ...(Number.isFinite(max) && { maximum: max }),

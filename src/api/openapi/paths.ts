@@ -80,7 +80,7 @@ const toOperationObject = (path: string, operation: NamedDescription): PathItem[
       },
     }),
     responses: mergeResponses(listAnswers(operation), listErrors(path, operation)),
-    security: securityOf(access),
+    security: security[access] ?? [{ token: [access] }],
     ...(limits.length > 0 && { 'x-rate-limits': limits.map(name => ({ name, ...rateLimits[name] })) }),
   }
 }
@@ -91,12 +91,10 @@ export const listLimits = ({ access, limits = [], page }: NamedDescription): (ke
   return access === 'public' || limits.includes('AUTH_LIMIT') ? all : [...all, 'AUTH_LIMIT']
 }
 
-/** Returns scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
-const securityOf = (access: Access): JsonObject[] => {
-  if (access === 'public') return []
-  if (access === 'token') return [{ token: [] }]
-  if (access === 'card') return [{}, { token: ['call'] }]
-  return access === 'optional' || access === 'reader' ? [{}, { token: ['read'] }] : [{ token: [access] }]
+/** Scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
+const security: Readonly<Partial<Record<Access, JsonObject[]>>> = {
+  ...{ public: [], token: [{ token: [] }], card: [{}, { token: ['call'] }] },
+  ...{ optional: [{}, { token: ['read'] }], reader: [{}, { token: ['read'] }] },
 }
 
 // HTTP+JSON
