@@ -5,22 +5,13 @@ import { MAX_REVISIONS } from '../../limits.ts'
 import { type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import {
-  agentPath,
-  answer,
-  endpoint,
-  integer,
-  jsonBody,
-  numberPattern,
-  pageQuery,
-  paginate,
-} from '../contract/index.ts'
+import { agentPath, answer, endpoint, integer, jsonBody, pageQuery, paginate } from '../contract/index.ts'
 import { Revision, RevisionDiff, RevisionList, RollbackRequest, toRevision, toRevisionRow } from '../schemas/index.ts'
 import { agentWrite, ownerRead, REGISTRATION_PROBLEMS, receipt, registerDocument } from './registration.ts'
 
 const revisionPath = {
   ...agentPath,
-  seq: { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } },
+  seq: integer('The number of the revision.'),
 } as const
 
 /** `GET /agents/{id}/revisions`: the history of an agent, newest first, with what changed in a remote card. */
@@ -28,7 +19,7 @@ export const listRevisions = endpoint(
   {
     ...ownerRead,
     summary: 'List the revisions of an agent, newest first',
-    query: pageQuery(numberPattern),
+    query: pageQuery(),
     responses: { 200: answer('A page of revisions.', RevisionList) },
   },
   async ({ params: { id }, query: { limit, cursor }, env }) => {
@@ -116,7 +107,8 @@ export const rollBack = endpoint(
 /** Finds a revision of an agent, which may have been removed since. */
 const findRevision = async (id: string, seq: string, env: Env): Promise<StoredRevision> => {
   const registry = getRegistry(env)
-  const found = numberPattern.test(seq) ? await registry.revision(id, Number(seq)) : null
+  const number = revisionPath.seq.parse([seq])
+  const found = number === undefined ? null : await registry.revision(id, number)
   if (found) return found
   const [newest] = await registry.revisions(id, Number.MAX_SAFE_INTEGER, 1)
   if (!newest) throw agentNotFound(id)

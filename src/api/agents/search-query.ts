@@ -3,27 +3,19 @@ import { problem, sha256Hex } from '../../http/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
 import { type FilterName, splitWords, toMatchExpressions, toTerm } from '../../registry/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
-import {
-  choice,
-  numberPattern,
-  pageQuery,
-  type QueryParameter,
-  type QueryValues,
-  text,
-  texts,
-} from '../contract/index.ts'
+import { choice, numberPattern, pageQuery, type QueryValues, text, texts } from '../contract/index.ts'
 
 /** The form of a cursor: a digest of the search, and the number (as a difference) and score of each agent to come. */
 export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11}_[0-9a-z]{1,4})+$/
 
 const textSchema = { minLength: 1, maxLength: MAX_QUERY_LENGTH }
 
-const words = (description: string): QueryParameter<string[]> => ({
+const words = (description: string) => ({
   ...text(`${description} At most ${MAX_QUERY_WORDS} words, with those of the other.`, {
     schema: textSchema,
     form: `a text of at most ${MAX_QUERY_LENGTH} characters with a letter or digit`,
   }),
-  parse: values => {
+  parse: (values: string[]) => {
     const value = values.join(' ')
     const words = splitWords(value)
     return value.length <= MAX_QUERY_LENGTH && words.length > 0 ? words : undefined
@@ -31,11 +23,11 @@ const words = (description: string): QueryParameter<string[]> => ({
   fallback: [],
 })
 
-const filter = (name: FilterName, description: string): QueryParameter<Filter[]> => ({
+const filter = (name: FilterName, description: string) => ({
   ...texts(description, {
     ...{ items: textSchema, max: MAX_FILTERS, form: `a text of 1 to ${MAX_QUERY_LENGTH} characters` },
   }),
-  parse: values => {
+  parse: (values: string[]) => {
     const terms = values.map(value => (value.length <= MAX_QUERY_LENGTH ? toTerm(name, value) : ''))
     return terms.includes('') ? undefined : terms.map(term => toFilter(name, term))
   },
@@ -62,9 +54,9 @@ const filters = {
 
 const filterNames = Object.keys(filters) as FilterName[]
 
-const facets: QueryParameter<FilterName[]> = {
+const facets = {
   ...text('Filters whose most frequent values are counted, separated by commas.'),
-  parse: values => {
+  parse: (values: string[]) => {
     const names = new Set<string>(values.flatMap(value => value.split(',')))
     const known = filterNames.filter(name => names.has(name))
     return known.length === names.size ? known : undefined

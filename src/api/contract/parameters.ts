@@ -97,7 +97,7 @@ export const flag = (description: string, fallback: boolean): QueryParameter<boo
 })
 
 /** Describes the page of a list: at most `limit` entries, after the one that a cursor of this form names. */
-export const pageQuery = (cursor: RegExp, max = MAX_PAGE_SIZE) => ({
+export const pageQuery = (cursor = numberPattern, max = MAX_PAGE_SIZE) => ({
   limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
   cursor: {
     description: 'The `cursor` of the page before.',

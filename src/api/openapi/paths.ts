@@ -171,7 +171,7 @@ const listParameters = (path: string, operation: Description): JsonObject[] => {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
       const parameter = params[name] ?? a2aParameters[name] ?? anyText(name)
-      return { name, in: 'path', required: true, ...parameter }
+      return { name, in: 'path', required: true, description: parameter.description, schema: parameter.schema }
     }),
     ...Object.entries(query).map(toObject('query')),
     ...Object.entries(allHeaders).map(toObject('header')),
