@@ -3,14 +3,7 @@ import { actorOf } from '../../auth/index.ts'
 import { problem } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
-import {
-  EXPORT_TYPE,
-  type ExportCursor,
-  type Imported,
-  type ImportReply,
-  parseTrailer,
-  type Trailer,
-} from '../../registry/move/index.ts'
+import { EXPORT_TYPE, type ImportReply, parseTrailer, type Trailer } from '../../registry/move/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { answer, answerWith, type Content, endpoint, flag, otherBody } from '../contract/index.ts'
 import { anyObject, ImportResult } from '../schemas/index.ts'
@@ -32,7 +25,7 @@ export const exportHost = endpoint(
     const registry = getRegistry(env)
     const hash = createHash('sha256')
     let lines = 0
-    let cursor: ExportCursor | undefined
+    let cursor: Parameters<typeof registry.exportPage>[0]
     const stream = new ReadableStream<Uint8Array>(
       {
         pull: async controller => {
@@ -85,7 +78,7 @@ const runImport = async (
   file: ImportedFile,
   { actor, withTokens }: { actor: string; withTokens: boolean },
   env: Env,
-): Promise<Imported> => {
+) => {
   const registry = getRegistry(env)
   const begun = await registry.importStep({ step: 'begin', withTokens })
   if (begun.outcome !== 'begun') throw rejectionError(begun)

@@ -2,15 +2,7 @@ import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/inde
 import { type CompileContext, type Compiled, compile } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
-import {
-  findLocalHost,
-  type KnownOrigins,
-  type Manifest,
-  readManifest,
-  resolveOrigin,
-  resolveSource,
-  type Source,
-} from '../../card/manifest/index.ts'
+import { findLocalHost, type Manifest, readManifest, resolveOrigin, resolveSource } from '../../card/manifest/index.ts'
 import type { CardError, Issue, Note, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
@@ -27,14 +19,7 @@ import {
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { createSigning, describeSigning } from '../../signing/index.ts'
-import {
-  checkSourceAllowed,
-  describeBlocked,
-  type FetchContext,
-  fetchSource,
-  prepareRemote,
-  reconcile,
-} from '../../sources/index.ts'
+import { checkSourceAllowed, describeBlocked, fetchSource, prepareRemote, reconcile } from '../../sources/index.ts'
 import { invalidBody } from '../contract/index.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
@@ -63,8 +48,8 @@ export type WriteRequest = {
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
   return isLast =>
-    prepareWrite({ ...write, isLast }, env, (source, context) => {
-      fetched ??= fetchSource(source, context, env)
+    prepareWrite({ ...write, isLast }, env, fetch => {
+      fetched ??= fetch()
       return fetched
     })
 }
@@ -72,7 +57,7 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
-  fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
+  fetchOnce: (fetch: () => ReturnType<typeof fetchSource>) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
   const origins = { publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
   const read = readManifest(document, id)
@@ -89,9 +74,10 @@ const prepareWrite = async (
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
   const terms = { actor: actorOf(caller), expected: condition, ...(cause && { cause }) }
-  const write = { id, manifest, origin, origins, isLast, terms, versionPlace: read.errorPointer('/version') }
+  const context = { id, ...origins }
+  const write = { context, manifest, origin, isLast, terms, versionPlace: read.errorPointer('/version') }
   if (source === undefined) {
-    const result = compile(document, { id, ...origins })
+    const result = compile(document, context)
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     if (bindingUse) assertSameUse(bindingUse, compiled)
@@ -105,7 +91,8 @@ const prepareWrite = async (
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, origins.requestOrigin] })
+  const ownOrigins = [origin, origins.requestOrigin]
+  const fetched = await fetchOnce(() => fetchSource(source, { id, known, ownOrigins }, env))
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
@@ -120,17 +107,17 @@ const prepareWrite = async (
       'belongs to an agent whose card was never fetched, so nothing can be compared',
     )
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
-  const fetchedCard = parseCard(served ? record : known)
-  const remote = { ...terms, expected: { ...condition, checked: known?.checked ?? null } }
-  const compared = await compareWithRegistered(compiled, { ...write, fetched: fetchedCard, terms: remote }, env)
+  const withCard = { ...context, fetched: parseCard(served ? record : known) }
+  const ifUnchanged = { ...terms, expected: { ...condition, checked: known?.checked ?? null } }
+  const compared = await compareWithRegistered(compiled, { ...write, context: withCard, terms: ifUnchanged }, env)
   const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
   return { ...compared.found, record, registration }
 }
 
-type ComparedWrite = Omit<CompileContext, keyof KnownOrigins> & {
+type ComparedWrite = {
+  context: CompileContext
   manifest: Manifest
   origin: string
-  origins: KnownOrigins
   isLast: boolean
   terms: WriteTerms
   versionPlace: Pointer
@@ -142,12 +129,12 @@ type ComparedWrite = Omit<CompileContext, keyof KnownOrigins> & {
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, fetched, manifest, origin, origins, isLast, terms, versionPlace }: ComparedWrite,
+  { context, manifest, origin, isLast, terms, versionPlace }: ComparedWrite,
   env: Env,
 ) => {
-  const latest = await getRegistry(env).latestRevision(id)
+  const latest = await getRegistry(env).latestRevision(context.id)
   const comparison = compareWithLatest(compiled, latest, earlier => {
-    const result = compile(earlier, { id, ...origins, fetched })
+    const result = compile(earlier, context)
     return 'compiled' in result ? result.compiled : undefined
   })
   const { finding, changes } = comparison

@@ -1,14 +1,5 @@
+import { type CallError, errorResponse, invalidParam, parseJsonRpcRequest, rpcErrorText } from '../../a2a/index.ts'
 import {
-  type CallError,
-  errorResponse,
-  invalidParam,
-  type JsonRpcRequest as ParsedRequest,
-  parseJsonRpcRequest,
-  type RpcError,
-  rpcErrorText,
-} from '../../a2a/index.ts'
-import {
-  type Authentication,
   actorOf,
   countWrites,
   hasPermission,
@@ -31,15 +22,7 @@ import {
   resolveAgent,
   UNAVAILABLE,
 } from '../../gateway/gate/index.ts'
-import {
-  a2aResponse,
-  HttpError,
-  log,
-  type RequestContext,
-  serviceUnavailable,
-  statusOf,
-  toHttpError,
-} from '../../http/index.ts'
+import { a2aResponse, HttpError, log, serviceUnavailable, statusOf, toHttpError } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES, MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
@@ -49,7 +32,7 @@ import { requestRefresh } from '../../sources/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
-import { answer, endpoint, otherBody, parseQuery } from '../contract/index.ts'
+import { answer, type CallerContext, endpoint, otherBody, parseQuery } from '../contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse, toPending, toSuperxAgent } from '../schemas/index.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 
@@ -95,7 +78,11 @@ export const callSuperx = endpoint(
   },
 )
 
-const invoke = async (call: ParsedRequest, name: string, context: MethodContext): Promise<MethodResult> => {
+const invoke = async (
+  call: ReturnType<typeof parseJsonRpcRequest>,
+  name: string,
+  context: CallerContext,
+): Promise<MethodResult> => {
   if ('error' in call) return call
   const method = methods.get(name)
   if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } }
@@ -119,7 +106,7 @@ const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, sou
 
 /** Returns the JSON-RPC response of an error. */
 const superxErrorResponse = (error: SuperxError, id: Json): Response => {
-  const respond = (status: number, error: RpcError, headers?: Record<string, string>) =>
+  const respond = (status: number, error: Parameters<typeof rpcErrorText>[1], headers?: Record<string, string>) =>
     a2aResponse(rpcErrorText(id, error), status, headers)
   if (error instanceof HttpError) {
     const { code: reason, message, headers } = error
@@ -161,14 +148,11 @@ type SuperxError = CallError | HttpError | { kind: 'source'; agent: string; fail
 /** Only callers that may refresh a card get `code` and `errors`. */
 type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<SourceFailure>
 
-/** A request to a method, and its caller. */
-type MethodContext = RequestContext & { caller: Authentication }
-
 /** The result of a method, or its error. `agent` is the id of the agent that the request is about, for the log. */
 type MethodResult = { agent?: string; result?: object; error?: SuperxError }
 
 /** A method of SuperX. May throw an HttpError. */
-type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResult>
+type Method = (params: JsonObject, context: CallerContext) => Promise<MethodResult>
 
 /** `agents/get`: an agent with its card, for callers that may read it. */
 export const getAgent: Method = async (params, context) => {
@@ -223,7 +207,7 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024
 const CONCURRENT_READS = 4
 
 /** Adds the cards to a page, as far as they fit. An unavailable card is null, so that the others can be listed. */
-const includeCards = async (list: JsonObject, context: MethodContext): Promise<JsonObject> => {
+const includeCards = async (list: JsonObject, context: CallerContext): Promise<JsonObject> => {
   const agents = Array.isArray(list.agents) ? list.agents.filter(isJsonObject) : []
   const listed: JsonObject[] = []
   let remainingBytes = MAX_PAGE_BYTES
@@ -271,7 +255,7 @@ export const refreshCard: Method = async (params, context) => {
 const findAgent = async (
   { id, name }: JsonObject,
   canSee: IsVisible,
-  { env, ctx }: MethodContext,
+  { env, ctx }: CallerContext,
 ): Promise<AgentRef | CallError> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
@@ -289,7 +273,7 @@ const findAgent = async (
 /** Reads a card in SuperX's dialect as the caller may see it, with its length in bytes. */
 const readSuperxCard = async (
   id: string,
-  context: MethodContext,
+  context: CallerContext,
   inList = false,
 ): Promise<{ card: JsonObject; length: number } | { error: SuperxError }> => {
   try {

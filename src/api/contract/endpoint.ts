@@ -50,6 +50,9 @@ export type Input<D extends Description> = RequestContext & {
   caller: CallerOf<D['access']>
 }
 
+/** A request and its caller. */
+export type CallerContext = RequestContext & { caller: Authentication }
+
 type CallerOf<A extends Access> = A extends 'optional' | 'reader'
   ? Authentication
   : A extends 'public' | 'card'

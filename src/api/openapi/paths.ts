@@ -1,11 +1,4 @@
-import {
-  operations as a2aOperations,
-  ERRORS,
-  type OperationName,
-  operationNames,
-  PASSTHROUGH_STATUSES,
-  pathOf,
-} from '../../a2a/index.ts'
+import { operations as a2aOperations, ERRORS, operationNames, PASSTHROUGH_STATUSES, pathOf } from '../../a2a/index.ts'
 import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
@@ -113,7 +106,7 @@ const expandRestRoute = (method: string, route: NamedDescription): { path: strin
 
 const describeRestCall = (
   method: string,
-  name: OperationName,
+  name: keyof typeof a2aOperations,
   version: WireVersion,
   route: NamedDescription,
 ): NamedDescription => {

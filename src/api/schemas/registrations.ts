@@ -3,24 +3,7 @@ import { type Changes, changeClasses } from '../../card/diff/index.ts'
 import { cardUrl, json, strictObject } from '../../card/model/index.ts'
 import type { Registration, SourceRecord } from '../../registry/index.ts'
 import type { Registered } from '../../registry/store/index.ts'
-import {
-  anyObject,
-  count,
-  described,
-  FieldError,
-  flag,
-  id,
-  integer,
-  list,
-  mapOf,
-  Note,
-  oneOf,
-  Pointer,
-  Problem,
-  seq,
-  text,
-  url,
-} from './parts.ts'
+import { anyObject, count, FieldError, flag, id, list, mapOf, Note, Pointer, Problem, seq, text, url } from './parts.ts'
 import { registeredSource, toRegisteredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
@@ -51,7 +34,7 @@ export const LintResult = v.object({
   ),
 })
 
-export const ChangeClass = oneOf(changeClasses, 'What a change means for clients.')
+export const ChangeClass = v.pipe(v.picklist(changeClasses), v.description('What a change means for clients.'))
 
 export const Change = v.object({
   class: ChangeClass,
@@ -105,7 +88,7 @@ export const BatchLine = strictObject({ id: v.string(), manifest: json, ifMatch:
 export const BatchResult = v.object({
   line: count('The number of the line in the request.'),
   id: v.optional(id),
-  status: described(integer, 'The status that the registration would have had.'),
+  status: v.pipe(v.number(), v.integer(), v.description('The status that the registration would have had.')),
   agent: v.optional(Receipt),
   error: v.optional(Problem),
 })
