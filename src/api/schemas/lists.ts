@@ -6,9 +6,7 @@ import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './p
 
 const ListedAgent = v.object({
   id,
-  name: text('The name in the card.'),
-  description: text('The description in the card.'),
-  version: text('The version in the card.'),
+  ...{ name: v.string(), description: v.string(), version: v.string() },
   card: url('The URL of the card.'),
   url: text('The preferred endpoint. Empty for none.'),
   visibility: v.optional(oneOf(['public', 'internal'], 'Only in lists for callers with a token.')),

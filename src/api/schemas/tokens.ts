@@ -19,7 +19,7 @@ export const TokenRequest = strictObject(
 )
 
 const token = {
-  id: text('The id of the token.'),
+  id: v.string(),
   scopes: v.array(v.picklist(scopes)),
   agents: texts('Agent ids, in which `*` matches any characters.'),
   tiers: texts('The tiers of extended cards that the token may read.'),
