@@ -142,7 +142,7 @@ const authorize = async (
       return requireScope(context, 'admin', '*')
     default: {
       if (id === undefined) return requireAnyAgent(context, access)
-      if (access === 'read') return requireScope(context, access, id)
+      if (access !== 'write') return requireScope(context, access, id)
       const principal = await requirePrincipal(context, { scope: access })
       assertWriter(principal, id)
       return principal
