@@ -75,7 +75,7 @@ export const routes: readonly Route[] = [
   route('GET', '/agents/:id', withPage('getCardPage', eager(agentCard('agent-card.json'), cards, 'getAgentCard'))),
   route('GET', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'read')),
   route('POST', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'send')),
-  route('DELETE', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'delete')),
+  route('DELETE', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'remove')),
   route('PUT', '/agents/:id', lazy(agents, 'putAgent')),
   route('DELETE', '/agents/:id', lazy(agents, 'deleteAgent')),
   route('DELETE', '/agents/:id/tasks', lazy(agents, 'deleteTasks')),

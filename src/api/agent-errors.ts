@@ -2,10 +2,8 @@ import { problem } from '../http/start.ts'
 import type { SourceHealth } from '../registry/index.ts'
 
 /** The error for an agent that does not exist; an internal one looks the same to callers that may not read it. */
-export const agentNotFound = (id: string) => {
-  const detail = `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`
-  return problem('agent-not-found', detail)
-}
+export const agentNotFound = (id: string) =>
+  problem('agent-not-found', `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`)
 
 /** The same for an agent that was requested by its name. */
 export const agentNameNotFound = (name: string) => {

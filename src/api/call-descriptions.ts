@@ -57,9 +57,5 @@ const restCall = (summary: string) =>
 export const read = restCall('Read over HTTP+JSON')
 /** The description of `POST /agents/{id}/a2a/…`. */
 export const send = restCall('Call over HTTP+JSON')
-const remove = restCall('Delete over HTTP+JSON')
-
-export {
-  /** The description of `DELETE /agents/{id}/a2a/…`. */
-  remove as delete,
-}
+/** The description of `DELETE /agents/{id}/a2a/…`. */
+export const remove = restCall('Delete over HTTP+JSON')

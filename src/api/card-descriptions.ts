@@ -4,7 +4,8 @@ import { UPSTREAM_PROBLEMS } from './agent-errors.ts'
 import { agentPath, answer, anyText, choice, describe, text } from './contract/index.ts'
 import { AgentCard } from './schemas/index.ts'
 
-const card = <Missing extends ProblemCode>(summary: string, missing: Missing) =>
+/** Describes an endpoint for a card, and the error for none. */
+export const card = <Missing extends ProblemCode>(summary: string, missing: Missing) =>
   ({
     tag: 'cards',
     summary,

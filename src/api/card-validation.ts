@@ -190,14 +190,14 @@ const readOwn = async (
 }
 
 /** The paths of cards: of an agent, of the agent that the host name stands for, and the older name of both. */
-const CARD_PATH = /^(?:\/agents\/(?<id>[a-z0-9-]+))?\/\.well-known\/(?<name>agent|agent-card)\.json$/
-const AGENT_PATH = /^\/agents\/(?<id>[a-z0-9-]+)$/
+const CARD_PATH = /^(?:\/agents\/(?<id>[a-z0-9-]+))?(?:\/\.well-known\/(?<name>agent|agent-card)\.json)?$/
 
 const findOwn = (path: string): { handler: Handler; id?: string | undefined } | undefined => {
   if (path === KEY_SET_PATH) return { handler: getKeySet }
   if (path === '/.well-known/did.json') return { handler: getDidDocument }
-  const { id, name } = (CARD_PATH.exec(path) ?? AGENT_PATH.exec(path))?.groups ?? {}
-  if (id === undefined && name === undefined) return undefined
+  const groups = CARD_PATH.exec(path)?.groups
+  if (!groups) return undefined
+  const { id, name } = groups
   const hybrid = name === 'agent' ? 'agent.json' : 'agent-card.json'
   return id === undefined ? { handler: hostCard(hybrid) } : { handler: agentCard(hybrid), id }
 }

@@ -5,14 +5,9 @@ import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
 import { readWebhookKeys } from '../registry/events/index.ts'
 import { VERSION } from '../version.ts'
 import { answer, endpoint } from './contract/index.ts'
-import { Health } from './schemas/index.ts'
+import { Health, toTime } from './schemas/index.ts'
 
-/**
- * `GET /health`: the version of this host, and what its owner should know: whether the Registry responds, what is not
- * published, how old the oldest stale card is, whether the webhook fails, which secrets are missing, and which
- * variables are wrong. Anyone may read it, so it names no agent; the secrets and bindings of manifests are named to
- * administrators only.
- */
+/** `GET /health`: what the owner should know. Names no agent, and secrets of manifests to administrators only. */
 export const getHealth = endpoint(
   {
     tag: 'documents',
@@ -26,15 +21,19 @@ export const getHealth = endpoint(
   async ({ request, env, ctx }) => {
     const health = await readHealth(env, ctx)
     const isReachable = health !== 'unreachable'
-    const { unpublished, oldestStaleCard, webhook } = isReachable ? health : UNKNOWN
+    const { unpublished, oldestStaleCard, webhook } = isReachable
+      ? health
+      : { unpublished: null, oldestStaleCard: null, webhook: null }
     const caller = await authenticate(request, env, ctx)
     // Nobody is refused here, but administrators read more, so unknown credentials are a guess.
     await countUnrecognized(caller, request, env)
     const { adminToken, webhookUrl, issues: misconfigured } = config(env)
+    const upstreams = isReachable && isAdmin(caller) ? await readUpstreamBindings(env, ctx) : []
+    const bindings = upstreams.flatMap(upstream => findMissingBindings(upstream, env, config(env)))
     const missing = [
       ...(adminToken === undefined ? ['ADMIN_TOKEN'] : []),
       ...(webhookUrl !== undefined && !readWebhookKeys(env.WEBHOOK_SECRET) ? ['WEBHOOK_SECRET'] : []),
-      ...(isReachable && isAdmin(caller) ? await listMissingBindings(env, ctx) : []),
+      ...new Set(bindings.map(({ name }) => name)),
     ]
     const isDelivered = webhook === null || (webhook.pending !== null && webhook.failingSince === null)
     const isOk =
@@ -54,14 +53,4 @@ export const getHealth = endpoint(
   },
 )
 
-/** Lists the secrets and service bindings that manifests name and this Worker does not have. */
-const listMissingBindings = async (env: Env, ctx: ExecutionContext): Promise<string[]> => {
-  const upstreams = await readUpstreamBindings(env, ctx)
-  return [
-    ...new Set(upstreams.flatMap(upstream => findMissingBindings(upstream, env, config(env)).map(({ name }) => name))),
-  ]
-}
-
-const UNKNOWN = { unpublished: null, oldestStaleCard: null, webhook: null }
-
-const toIso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString())
+const toIso = (time: number | null): string | null => (time === null ? null : toTime(time))

@@ -22,15 +22,12 @@ export const CATALOG_LINKS = [
   `<${OPENAPI_PATH}>; rel="service-desc"; type="application/json"`,
 ].join(', ')
 
-/** A list or catalog; its entity tag is the digest of its bytes unless it has another `etag`. */
-type CacheableDocument = { body: string; type: string; etag?: string }
-
 /**
  * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers
- * Cache stores it. `next` is the path of its next page.
+ * Cache stores it. Its entity tag is the digest of its bytes unless it has another. `next` is the path of its next page.
  */
 export const cacheableResponse = async (
-  { body, type, etag }: CacheableDocument,
+  { body, type, etag }: { body: string; type: string; etag?: string },
   env: Env,
   next?: string,
 ): Promise<Response> =>

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { MediaType, NamedDescription, Route } from '../../src/api/contract/index.ts'
-import { nameOf } from '../../src/api/openapi/index.ts'
+import { names } from '../../src/api/openapi/schemas.ts'
 import { problems } from '../../src/problems.ts'
 import { root } from './page.ts'
 
@@ -57,7 +57,7 @@ const renderRow = ({ tag, query = {}, conditional, body, responses, problems: co
 const renderContent = (content: Readonly<Record<string, MediaType>>): string | undefined => {
   const [media] = Object.values(content)
   if (media === undefined || 'text' in media) return undefined
-  const name = nameOf('each' in media ? media.each : media)
+  const name = names.get('each' in media ? media.each : media)
   if (name === undefined) return undefined
   return 'each' in media ? `[api.${name}]` : `api.${name}`
 }

@@ -1,7 +1,6 @@
-import type * as v from 'valibot'
 import { actorOf, createToken, parseAuthorization, unauthorized } from '../../auth/index.ts'
 import { tokenIdPattern } from '../../card/model/index.ts'
-import { type HttpError, problem, serviceUnavailable, sha256Hex } from '../../http/index.ts'
+import { problem, serviceUnavailable, sha256Hex } from '../../http/index.ts'
 import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
@@ -19,8 +18,6 @@ import {
 } from '../contract/index.ts'
 import { IssuedToken, OwnToken, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
 
-const tokenId = { id: anyText('The id of the token.') }
-
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
 export const issueToken = endpoint(
   {
@@ -33,16 +30,20 @@ export const issueToken = endpoint(
     limits: ['WRITE_LIMIT'],
   },
   async ({ body, caller, env }) => {
+    const { scopes, agents } = body
+    const created = Date.now()
+    const expires = parseExpiry(body.expires, created)
+    if (scopes.includes('admin') && !agents.includes('*'))
+      throw invalidToken('/agents', 'cannot narrow a token with the scope admin, which covers everything')
     const { id, token, hash } = await createToken()
-    const parsed = toRecord(body, id, Date.now())
-    if ('code' in parsed) return parsed
-    const issued = await getRegistry(env).issueToken(parsed, hash, actorOf(caller))
+    const record: TokenRecord = { id, ...body, created, expires }
+    const issued = await getRegistry(env).issueToken(record, hash, actorOf(caller))
     // Ids are random: a collision is less likely than a request that reaches the Registry twice.
     if (issued.outcome === 'id-taken') return serviceUnavailable('No token was issued.')
     if (issued.outcome === 'too-many-tokens')
       return problem(issued.outcome, `This host stores at most ${issued.limit} tokens. Revoke some first.`)
-    cacheToken(hash, parsed, issued.seq)
-    return { body: { ...toToken(parsed), token, published: issued.published } }
+    cacheToken(hash, record, issued.seq)
+    return { body: { ...toToken(record), token, published: issued.published } }
   },
 )
 
@@ -89,7 +90,7 @@ export const revokeToken = endpoint(
     tag: 'administration',
     summary: 'Revoke a token',
     access: 'admin',
-    params: tokenId,
+    params: { id: anyText('The id of the token.') },
     responses: { 204: noContent('The token was revoked.') },
     problems: ['token-not-found'],
     limits: ['WRITE_LIMIT'],
@@ -103,31 +104,18 @@ export const revokeToken = endpoint(
   },
 )
 
-/** Returns the record of a requested token, or the error. `now` is in ms since 1970. */
-const toRecord = (
-  { note, scopes, agents, tiers, expires }: v.InferOutput<typeof TokenRequest>,
-  id: string,
-  now: number,
-): TokenRecord | HttpError<'invalid-token-request'> => {
-  const expiry = parseExpiry(expires, now)
-  if ('error' in expiry) return invalidToken('/expires', expiry.error)
-  if (scopes.includes('admin') && !agents.includes('*'))
-    return invalidToken('/agents', 'cannot narrow a token with the scope admin, which covers everything')
-  return { id, note, scopes, agents, tiers, created: now, expires: expiry.at }
-}
-
 const invalidToken = (pointer: string, message: string) =>
   invalidBody('invalid-token-request', 'No token was issued.', [{ pointer, message }])
 
 /** Parses the end of a token, in ms since 1970 or null for never: seconds from now, a date, or a time with its zone. */
-const parseExpiry = (expires: string | number | null, now: number): { at: number | null } | { error: string } => {
-  if (expires === null) return { at: null }
+const parseExpiry = (expires: string | number | null, now: number): number | null => {
+  if (expires === null) return null
   const at = typeof expires === 'number' ? now + expires * 1000 : parseTime(expires)
+  const invalid = (message: string) => invalidToken('/expires', message)
   if (!Number.isFinite(at))
-    return { error: 'must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z' }
-  if (typeof expires === 'number' && !Number.isInteger(expires)) return { error: 'must be whole seconds' }
-  if (at < now + MIN_TOKEN_SECONDS * 1000) return { error: `must be at least ${MIN_TOKEN_SECONDS} seconds from now` }
-  if (at > now + MAX_TOKEN_SECONDS * 1000)
-    return { error: `must be at most ${MAX_TOKEN_SECONDS / 86_400} days from now; omit it for a token without an end` }
-  return { at }
+    throw invalid('must be seconds from now, or a date such as 2027-01-31 or 2027-01-31T12:00:00Z')
+  if (typeof expires === 'number' && !Number.isInteger(expires)) throw invalid('must be whole seconds')
+  if (at < now + MIN_TOKEN_SECONDS * 1000) throw invalid(`must be at least ${MIN_TOKEN_SECONDS} seconds from now`)
+  if (at <= now + MAX_TOKEN_SECONDS * 1000) return at
+  throw invalid(`must be at most ${MAX_TOKEN_SECONDS / 86_400} days from now; omit it for a token without an end`)
 }

@@ -4,25 +4,19 @@ import { config } from '../../config.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import {
-  answer,
-  choice,
-  endpoint,
-  pageQuery,
-  paginate,
-  parseTime,
-  type QueryParameter,
-  text,
-} from '../contract/index.ts'
+import { answer, choice, endpoint, pageQuery, paginate, parseTime, text } from '../contract/index.ts'
 import { AuditPage } from '../schemas/index.ts'
 
-const time = (description: string): QueryParameter<number | undefined> => ({
-  ...{ description, schema: { type: 'string' }, problem: 'bad-filter', fallback: undefined },
-  parse: ([sent = '']) => {
+const time = (description: string) => ({
+  ...text(description, {
+    problem: 'bad-filter',
+    form: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
+  }),
+  fallback: undefined,
+  parse: ([sent = '']: string[]) => {
     const at = parseTime(sent)
     return Number.isNaN(at) ? undefined : at
   },
-  form: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
 })
 
 /** `GET /audit`: a page of the audit, newest first, with the newest entry of all, signed if this host has a key. */
@@ -32,7 +26,7 @@ export const getAudit = endpoint(
     summary: 'Read the audit, newest entries first',
     access: 'admin',
     query: {
-      ...pageQuery(/^[1-9]\d{0,15}$/),
+      ...pageQuery(),
       agent: text('Entries about this agent.', {
         ...{ pattern: agentIdPattern, problem: 'bad-filter', form: 'the id of an agent' },
       }),

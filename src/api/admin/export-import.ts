@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto'
 import { actorOf } from '../../auth/index.ts'
-import { type HttpError, problem } from '../../http/index.ts'
+import { problem } from '../../http/index.ts'
 import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_RATIO } from '../../limits.ts'
 import { purgeLists } from '../../registry/edge/index.ts'
-import {
-  EXPORT_TYPE,
-  type ExportCursor,
-  type Imported,
-  type ImportReply,
-  parseTrailer,
-  type Trailer,
-} from '../../registry/move/index.ts'
+import { EXPORT_TYPE, type ImportReply, parseTrailer, type Trailer } from '../../registry/move/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { answer, answerWith, type Content, endpoint, flag, otherBody } from '../contract/index.ts'
 import { anyObject, ImportResult } from '../schemas/index.ts'
@@ -32,7 +25,7 @@ export const exportHost = endpoint(
     const registry = getRegistry(env)
     const hash = createHash('sha256')
     let lines = 0
-    let cursor: ExportCursor | undefined
+    let cursor: Parameters<typeof registry.exportPage>[0]
     const stream = new ReadableStream<Uint8Array>(
       {
         pull: async controller => {
@@ -54,10 +47,7 @@ export const exportHost = endpoint(
   },
 )
 
-/**
- * `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything does not fit.
- * With `?tokens=false`, all but its tokens.
- */
+/** `POST /import`: registers all of an export on this host, which must be empty; or nothing, if anything is wrong. */
 export const importHost = endpoint(
   {
     tag: 'administration',
@@ -69,10 +59,7 @@ export const importHost = endpoint(
     },
     body: otherBody('stream', exportLines, MAX_IMPORT_BYTES),
     responses: { 201: answer('All of it was imported.', ImportResult) },
-    problems: [
-      ...(['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted'] as const),
-      'unsupported-encoding',
-    ],
+    problems: ['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted', 'unsupported-encoding'],
     limits: ['WRITE_LIMIT'],
   },
   async ({ request, env, ctx, query, caller }) => {
@@ -91,7 +78,7 @@ const runImport = async (
   file: ImportedFile,
   { actor, withTokens }: { actor: string; withTokens: boolean },
   env: Env,
-): Promise<Imported> => {
+) => {
   const registry = getRegistry(env)
   const begun = await registry.importStep({ step: 'begin', withTokens })
   if (begun.outcome !== 'begun') throw rejectionError(begun)
@@ -173,7 +160,7 @@ const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<
   let rest: Uint8Array = new Uint8Array()
   let trailer: Trailer | undefined
   for await (const chunk of readChunks(file)) {
-    const bytes = concat(rest, chunk)
+    const bytes: Uint8Array = await new Blob([rest, chunk]).bytes()
     const end = bytes.lastIndexOf(NEWLINE) + 1
     rest = bytes.slice(end)
     if (rest.byteLength > MAX_IMPORT_LINE_BYTES) throw tooLarge(`A line has more than ${MAX_IMPORT_LINE_BYTES} bytes`)
@@ -215,33 +202,18 @@ function* splitSteps(text: string): Iterable<string> {
 async function* readChunks(file: ImportedFile): AsyncIterable<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
-  for (;;) {
-    const value = await file.read()
-    if (value) {
-      parts.push(value)
-      size += value.byteLength
-    }
-    const done = value === undefined
-    if (size > 0 && (done || size >= CHUNK_BYTES || parts.length >= MAX_PARTS)) {
-      yield concat(...parts.splice(0))
-      size = 0
-    }
-    if (done) return
+  for (let value = await file.read(); value; value = await file.read()) {
+    parts.push(value)
+    size += value.byteLength
+    if (parts.length < MAX_PARTS && size < CHUNK_BYTES) continue
+    yield new Blob(parts.splice(0)).bytes()
+    size = 0
   }
+  yield new Blob(parts).bytes()
 }
 
 const CHUNK_BYTES = 256 * 1024
 const MAX_PARTS = 4096
-
-const concat = (...parts: readonly Uint8Array[]): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.byteLength
-  }
-  return whole
-}
 
 const decode = (bytes: Uint8Array): string => {
   try {
@@ -253,11 +225,11 @@ const decode = (bytes: Uint8Array): string => {
 
 const NOTHING = 'Nothing was imported.'
 
-const invalidImport = (message: string): HttpError => problem('invalid-import', `${NOTHING} ${message}.`)
+const invalidImport = (message: string) => problem('invalid-import', `${NOTHING} ${message}.`)
 
-const tooLarge = (message: string): HttpError => problem('too-large', `${NOTHING} ${message}.`)
+const tooLarge = (message: string) => problem('too-large', `${NOTHING} ${message}.`)
 
-const rejectionError = (rejection: ImportReply): HttpError => {
+const rejectionError = (rejection: ImportReply) => {
   switch (rejection.outcome) {
     case 'invalid':
       return invalidImport(rejection.message)

@@ -24,11 +24,8 @@ export const getKeys = endpoint(
   },
 )
 
-/** Seconds for which KV's cache and the memory of an isolate together may serve a card that was replaced. */
-const EDGE_CACHE_SECONDS = 60
-
-/** Returns for how long some cache, of this host or then of a client, may serve a card after it was replaced. */
-export const cardCacheSeconds = (env: Variables): number => EDGE_CACHE_SECONDS + config(env).cacheSeconds
+/** Returns for how long KV's cache and an isolate (60 s), or then a client, may serve a card after it was replaced. */
+export const cardCacheSeconds = (env: Variables): number => 60 + config(env).cacheSeconds
 
 /**
  * Describes the keys of a host. The previous key is retirable once no cache serves a card that it signed alone: those

@@ -19,19 +19,13 @@ import {
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import type { Registration } from '../../registry/index.ts'
-import type { BatchResult as LineResult } from '../../registry/store/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { getRegistry, type BatchResult as LineResult } from '../../registry/store/index.ts'
 import { answerWith, endpoint, flag, otherBody } from '../contract/index.ts'
 import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError } from './registration.ts'
 
-const MEDIA_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl']
-
-/**
- * A line on its way: what prepares its registration, the registration, and at the end the status and receipt, or its
- * error. What is made from a line is much larger than the line, so it is dropped as soon as it is written.
- */
+/** A line, and what is made from it, which is much larger, and dropped as soon as it is written. */
 type Entry = {
   line: number
   id?: string
@@ -41,12 +35,12 @@ type Entry = {
   registered?: { status: number; agent: Receipt }
 }
 
+const lineTypes = Object.fromEntries(
+  ['application/x-ndjson', 'application/ndjson', 'application/jsonl'].map(type => [type, { each: BatchLine }]),
+)
 const results = { 'application/x-ndjson': { each: BatchResult } } as const
 
-/**
- * `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. Without
- * `?atomic=true`, a line that is refused does not affect the others.
- */
+/** `POST /agents:batch`: registers or replaces agents, one a line (NDJSON), each as `PUT /agents/{id}` does. */
 export const registerBatch = endpoint(
   {
     tag: 'registry',
@@ -56,7 +50,7 @@ export const registerBatch = endpoint(
       'Each line of the response has the status that the registration of its line would have had.',
     access: 'write',
     query: { atomic: flag('Whether all agents are registered, or none.', false) },
-    body: otherBody('text', Object.fromEntries(MEDIA_TYPES.map(type => [type, { each: BatchLine }])), MAX_BATCH_BYTES),
+    body: otherBody('text', lineTypes, MAX_BATCH_BYTES),
     responses: {
       200: answerWith('The result of each line, in the same order.', results),
       422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
@@ -98,10 +92,11 @@ const readEntries = async (text: string, caller: Principal, context: RequestCont
   )
 }
 
-type Batch = { ids: Set<string>; caller: Principal; context: RequestContext }
-
-const readLine = (entry: Entry, text: string, { ids, caller, context }: Batch): void => {
-  const { request, env } = context
+const readLine = (
+  entry: Entry,
+  text: string,
+  { ids, caller, context: { request, env } }: { ids: Set<string>; caller: Principal; context: RequestContext },
+): void => {
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
     throw problem('too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
   const parsed = validate(BatchLine, parseJsonText(text))
@@ -144,10 +139,7 @@ const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
 const registrationOf = ({ prepared }: Ready): Registration => prepared.registration
 
-/**
- * Prepares the next lines, until they are as many or as large as one request to the Registry carries. Returns those
- * that are not refused, in their order; none at the end.
- */
+/** Prepares about as many lines as one request to the Registry carries. Returns those that are not refused, in order. */
 const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   const ready: Ready[] = []
   let bytes = 0
@@ -231,7 +223,8 @@ const settle = (entry: Ready, result: LineResult | HttpError): void => {
   const { prepared } = entry
   const { id, expected } = prepared.registration
   if (result instanceof HttpError) entry.error = result
-  else if (result.outcome === 'withdrawn') entry.error = withdrawn()
+  else if (result.outcome === 'withdrawn')
+    entry.error = problem('batch-refused', 'Nothing was registered, because another line of the batch was refused.')
   else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
   else {
     cacheRegistered(prepared.registration, result)
@@ -242,21 +235,15 @@ const settle = (entry: Ready, result: LineResult | HttpError): void => {
   delete done.prepare
 }
 
-const withdrawn = () =>
-  problem('batch-refused', 'Nothing was registered, because another line of the batch was refused.')
-
 const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   const chunks: Ready[][] = []
   let bytes = 0
-  for (const entry of ready) {
-    const size = sizeOf(entry)
-    const last = chunks.at(-1)
-    if (!last || last.length === MAX_CHUNK_LINES || bytes + size > MAX_CHUNK_BYTES) {
+  for (const [index, entry] of ready.entries()) {
+    bytes += sizeOf(entry)
+    if (index % MAX_CHUNK_LINES > 0 && bytes <= MAX_CHUNK_BYTES) chunks.at(-1)?.push(entry)
+    else {
       chunks.push([entry])
-      bytes = size
-    } else {
-      last.push(entry)
-      bytes += size
+      bytes = sizeOf(entry)
     }
   }
   return chunks

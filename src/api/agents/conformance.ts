@@ -1,4 +1,3 @@
-import type { Authentication } from '../../auth/index.ts'
 import type { Compiled } from '../../card/compile/index.ts'
 import {
   type AgentCard,
@@ -19,7 +18,7 @@ import {
   signReceipt,
   summarize,
 } from '../../conformance/index.ts'
-import { problem, type RequestContext } from '../../http/index.ts'
+import { problem } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { cacheReceipt, readDocument, readProfile, readReceipt, sendObservations } from '../../registry/edge/index.ts'
@@ -28,7 +27,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import type { StoredManifest } from '../../registry/tables/index.ts'
 import { agentNotFound, UPSTREAM_PROBLEMS, upstreamCardUnavailable } from '../agent-errors.ts'
 import { agentCard, loadCard } from '../card-endpoints.ts'
-import { agentPath, answer, endpoint, jsonBody } from '../contract/index.ts'
+import { agentPath, answer, type CallerContext, endpoint, jsonBody } from '../contract/index.ts'
 import { CheckRequest, ConformanceReceipt, Observed, toObserved } from '../schemas/index.ts'
 import { agentWrite, ownerRead } from './registration.ts'
 
@@ -80,9 +79,10 @@ const readCheckedCard = async (id: string, env: Env): Promise<Receipt['card']> =
   return { version, etag: document.etag }
 }
 
-type CheckPlan = { card: Receipt['card']; send: boolean; manifest: StoredManifest }
-
-const check = async (agent: CheckedAgent, { card, send, manifest }: CheckPlan): Promise<StoredReceipt> => {
+const check = async (
+  agent: CheckedAgent,
+  { card, send, manifest }: { card: Receipt['card']; send: boolean; manifest: StoredManifest },
+): Promise<StoredReceipt> => {
   const { id, context } = agent
   const { env } = context
   let stored: StoredReceipt | null = null
@@ -121,7 +121,7 @@ export const getReceipt = endpoint(
 )
 
 /** Returns the entity tag of an agent's public card, '' while it has none; null if the caller may not read it. */
-const findEtag = async (id: string, context: RequestContext & { caller: Authentication }): Promise<string | null> => {
+const findEtag = async (id: string, context: CallerContext): Promise<string | null> => {
   const { caller, env, ctx } = context
   const profile = await readProfile(id, env, ctx)
   if (profile?.visibility === 'public') return (await readDocument(id, 'agent-card.json', env, ctx))?.etag ?? ''
@@ -138,7 +138,6 @@ export const getObserved = endpoint(
     ...ownerRead,
     summary: 'Get what the calls of an agent have shown, and how its card differs',
     responses: { 200: answer('Counts of calls, and proposals.', Observed) },
-    problems: ['agent-not-found'],
   },
   async ({ params: { id }, env }) => {
     // A client that has just called an agent often reaches the same isolate.

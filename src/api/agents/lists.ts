@@ -1,19 +1,15 @@
 import { ANONYMOUS, type Authentication, assertWriter, coveredAgents, unauthorized } from '../../auth/index.ts'
-import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
+import { agentIdPattern } from '../../card/model/index.ts'
 import { jsonResponse, PRIVATE_NO_STORE, type RequestContext } from '../../http/index.ts'
 import type { ListedAgent } from '../../registry/shared.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { ListQuery } from '../../registry/tables/index.ts'
 import { answer, endpoint, pageQuery, paginate, parseQuery, type QueryValues } from '../contract/index.ts'
-import { AgentList, toFoundAgent, toHosting, toListedAgent, toShamanAgent } from '../schemas/index.ts'
+import { AgentList, toFoundAgent, toHosting, toListedAgent, toShamanAgent, toSuperxAgent } from '../schemas/index.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, type ListValues, listQuery, type Search, toSearch } from './search-query.ts'
 
-/**
- * `GET /agents`: a page of the agents that the caller may read, or those of them that match a search. With `?set=`, of
- * the agents of that set that the caller may read or write; with `?writable=true`, of those that it may write; with
- * `?id=`, the registered ones of the named agents, all of which the caller may write.
- */
+/** `GET /agents`: a page of the agents that the caller may read, or of those that its query selects. */
 export const listAgents = endpoint(
   {
     tag: 'cards',
@@ -55,8 +51,7 @@ const readNamed = async ({ id }: ListValues, caller: Authentication, { request, 
   parseQuery(new URL(request.url), { id: listQuery.id })
   const ids = [...new Set(id)]
   for (const id of ids) assertWriter(caller, id)
-  const page = await readPage({ cursor: '', limit: ids.length }, env, { ids, covered: ids, writable: ids })
-  return formatPage(page, true)
+  return readPage({ cursor: '', limit: ids.length }, toHostedAgent, env, { ids, covered: ids, writable: ids })
 }
 
 /** The part of a query that depends on the caller. */
@@ -64,7 +59,7 @@ type Visible = Omit<ListQuery, 'after' | 'limit'>
 
 /** Reads a page of agents, or of a `search`: as everybody gets it, or with what is `visible` to one with a token. */
 const readAgents = async (query: ListValues, search: Search | undefined, env: Env, visible?: Visible) => {
-  if (!search) return formatPage(await readPage(query, env, visible), visible !== undefined)
+  if (!search) return readPage(query, visible ? toHostedAgent : toListedAgent, env, visible)
   const found = await getRegistry(env).search({ ...search.query, covered: [], ...visible })
   const { agents, isLast, rest, after, facets, isApproximate } = found
   const cursor = search.query.matches === undefined ? String(after) : encodeCursor(search.digest, rest)
@@ -75,22 +70,18 @@ const readAgents = async (query: ListValues, search: Search | undefined, env: En
   }
 }
 
-/** A page of agents; there are more after `cursor`. */
-type AgentPage = { agents: ListedAgent[]; cursor?: string }
+const toHostedAgent = (agent: ListedAgent) => ({ ...toListedAgent(agent), ...toHosting(agent) })
 
-const formatPage = ({ agents, ...rest }: AgentPage, isPrivate: boolean) => ({
-  agents: agents.map(agent => ({ ...toListedAgent(agent), ...(isPrivate && toHosting(agent)) })),
-  ...rest,
-})
-
-const readPage = async (
+/** Reads a page of agents, each in the form that `format` returns. */
+const readPage = async <Listed>(
   { cursor: after, limit }: PageValues,
+  format: (agent: ListedAgent) => Listed,
   env: Env,
   visible: Visible = { covered: [] },
-): Promise<AgentPage> => {
+) => {
   const found = await getRegistry(env).list({ after, limit: limit + 1, ...visible })
   const { page, ...rest } = paginate(found, limit, 'id')
-  return { agents: page, ...rest }
+  return { agents: page.map(format), ...rest }
 }
 
 // Lists of other hosts
@@ -100,22 +91,14 @@ export const agentPage = pageQuery(agentIdPattern)
 type PageValues = QueryValues<typeof agentPage>
 
 /** Reads a page of Shaman's list, with the agents that the reader may read. */
-export const readShamanList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => {
-  const { agents, ...rest } = await readPage(query, env, visibleToReader(reader))
-  return { protocolVersion: '0.3.0', agents: agents.map(toShamanAgent), ...rest }
-}
+export const readShamanList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => ({
+  protocolVersion: '0.3.0',
+  ...(await readPage(query, toShamanAgent, env, visibleToReader(reader))),
+})
 
-/** Reads a page of SuperX's list. Its older clients send the `id` of an agent back, newer ones the `name`. */
-export const readSuperxList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) => {
-  const { agents, ...rest } = await readPage(query, env, visibleToReader(reader))
-  return {
-    agents: agents.map(({ id, origin, description, version, url, protocol }) => ({
-      ...{ id, name: id, protocol, description, version, url },
-      agentCard: { url: cardUrl({ origin, id }) },
-    })),
-    ...rest,
-  }
-}
+/** Reads a page of SuperX's list. */
+export const readSuperxList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) =>
+  readPage(query, toSuperxAgent, env, visibleToReader(reader))
 
 // Responses
 
@@ -129,21 +112,15 @@ const publicLists = {
   '/rpc': (url: URL, env: Env) => readSuperxList(parseQuery(url, agentPage), env),
 } as const satisfies Record<string, (url: URL, env: Env) => Promise<object>>
 
-type ListPath = keyof typeof publicLists
-
-/** Checks whether a path is that of a list of agents. */
-export const isListPath = (path: string): path is ListPath => Object.hasOwn(publicLists, path)
-
-/** Renders a page of a list as everybody gets it. Throws for an invalid query. */
-export const renderList = async (url: URL, env: Env): Promise<Response> => {
-  if (!isListPath(url.pathname)) throw new Error(`There is no list at ${url.pathname}`)
-  const body = JSON.stringify(await publicLists[url.pathname](url, env))
-  return cacheableResponse({ body, type: 'application/json' }, env)
+/** Renders a page of a list as everybody gets it; undefined for another path. Throws for an invalid query. */
+export const renderList = async (url: URL, env: Env): Promise<Response | undefined> => {
+  const [, read] = Object.entries(publicLists).find(([path]) => path === url.pathname) ?? []
+  return read && cacheableResponse({ body: JSON.stringify(await read(url, env)), type: 'application/json' }, env)
 }
 
 /** Returns a page of a list: from Workers Cache, or for a caller with a token what `read` returns. */
 export const respondWithList = async (
-  path: ListPath,
+  path: keyof typeof publicLists,
   caller: Authentication,
   context: RequestContext,
   read: () => Promise<object>,

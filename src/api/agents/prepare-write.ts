@@ -1,15 +1,8 @@
 import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
-import { type Compiled, compile } from '../../card/compile/index.ts'
+import { type CompileContext, type Compiled, compile } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
-import {
-  findLocalHost,
-  type Manifest,
-  readManifest,
-  resolveOrigin,
-  resolveSource,
-  type Source,
-} from '../../card/manifest/index.ts'
+import { findLocalHost, type Manifest, readManifest, resolveOrigin, resolveSource } from '../../card/manifest/index.ts'
 import type { CardError, Issue, Note, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
@@ -18,7 +11,6 @@ import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } f
 import {
   compareWithLatest,
   prepareRegistration,
-  type Recompile,
   type Registration,
   type SourceRecord,
   type WriteCause,
@@ -26,15 +18,8 @@ import {
   withClass,
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { createSigning, describeSigning, type Signing } from '../../signing/index.ts'
-import {
-  checkSourceAllowed,
-  describeBlocked,
-  type FetchContext,
-  fetchSource,
-  prepareRemote,
-  reconcile,
-} from '../../sources/index.ts'
+import { createSigning, describeSigning } from '../../signing/index.ts'
+import { checkSourceAllowed, describeBlocked, fetchSource, prepareRemote, reconcile } from '../../sources/index.ts'
 import { invalidBody } from '../contract/index.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
@@ -59,15 +44,12 @@ export type WriteRequest = {
   cause?: WriteCause
 }
 
-/**
- * Returns a function that prepares a registration for the current state of the Registry. It is called again after a
- * conflict, with `isLast` for the last attempt, and fetches a remote card only the first time.
- */
+/** Returns a function that prepares a registration, again after a conflict; it fetches a remote card only once. */
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
   return isLast =>
-    prepareWrite({ ...write, isLast }, env, (source, context) => {
-      fetched ??= fetchSource(source, context, env)
+    prepareWrite({ ...write, isLast }, env, fetch => {
+      fetched ??= fetch()
       return fetched
     })
 }
@@ -75,7 +57,7 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
-  fetchOnce: (source: Source, context: FetchContext) => ReturnType<typeof fetchSource>,
+  fetchOnce: (fetch: () => ReturnType<typeof fetchSource>) => ReturnType<typeof fetchSource>,
 ): Promise<PreparedWrite> => {
   const origins = { publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
   const read = readManifest(document, id)
@@ -91,53 +73,54 @@ const prepareWrite = async (
   const bindingUse = isAdmin(caller) ? undefined : await currentBindingUse(id, manifest, env)
   // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
   const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
-  const compare = (
-    compiled: Compiled | undefined,
-    fetched: JsonObject | undefined,
-    expected: WriteTerms['expected'],
-  ) => {
-    const recompile: Recompile = earlier => {
-      const result = compile(earlier, { id, ...origins, fetched })
-      return 'compiled' in result ? result.compiled : undefined
-    }
-    const terms = { actor: actorOf(caller), expected, ...(cause && { cause }) }
-    const versionPlace = read.errorPointer('/version')
-    return compareWithRegistered(compiled, { id, versionPlace, isLast, manifest, origin, recompile, terms }, env)
-  }
+  const terms = { actor: actorOf(caller), expected: condition, ...(cause && { cause }) }
+  const context = { id, ...origins }
+  const write = { context, manifest, origin, isLast, terms, versionPlace: read.errorPointer('/version') }
   if (source === undefined) {
-    const result = compile(document, { id, ...origins })
+    const result = compile(document, context)
     if ('errors' in result) throw invalidCard(result.errors)
     const { compiled } = result
     if (bindingUse) assertSameUse(bindingUse, compiled)
-    const { write, signing, terms } = await compare(compiled, undefined, condition)
-    return { ...write, registration: await prepareRegistration({ id, document, compiled, signing }, terms) }
+    const compared = await compareWithRegistered(compiled, write, env)
+    const registration = await prepareRegistration(
+      { id, document, compiled, signing: compared.signing },
+      compared.terms,
+    )
+    return { ...compared.found, registration }
   }
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, origins.requestOrigin] })
+  const ownOrigins = [origin, origins.requestOrigin]
+  const fetched = await fetchOnce(() => fetchSource(source, { id, known, ownOrigins }, env))
   const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) throw invalidCard(reconciled.errors)
   const { record, compiled } = reconciled
-  const served = servedCard(known, source)
+  // The fetched card that is served now, if it comes from the same source.
+  const isSame = known?.source.kind === source.kind && known.source.url === source.url
+  const served = isSame ? parseCard(known) : undefined
   if (bindingUse && compiled && served) assertSameUse(bindingUse, compiled, served)
-  else if (bindingUse) assertSameManifest(bindingUse, document)
+  else if (bindingUse && !jsonEquals(document, bindingUse.document))
+    throw bindingChanged(
+      bindingUse.name,
+      'belongs to an agent whose card was never fetched, so nothing can be compared',
+    )
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
-  const fetchedCard = served ? parseCard(record) : parseCard(known)
-  const compared = await compare(compiled, fetchedCard, { ...condition, checked: known?.checked ?? null })
+  const withCard = { ...context, fetched: parseCard(served ? record : known) }
+  const ifUnchanged = { ...terms, expected: { ...condition, checked: known?.checked ?? null } }
+  const compared = await compareWithRegistered(compiled, { ...write, context: withCard, terms: ifUnchanged }, env)
   const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
-  return { ...compared.write, record, registration }
+  return { ...compared.found, record, registration }
 }
 
 type ComparedWrite = {
-  id: string
-  versionPlace: Pointer
-  isLast: boolean
+  context: CompileContext
   manifest: Manifest
   origin: string
-  recompile: Recompile
+  isLast: boolean
   terms: WriteTerms
+  versionPlace: Pointer
 }
 
 /**
@@ -146,18 +129,21 @@ type ComparedWrite = {
  */
 const compareWithRegistered = async (
   compiled: Compiled | undefined,
-  { id, versionPlace, isLast, manifest, origin, recompile, terms }: ComparedWrite,
+  { context, manifest, origin, isLast, terms, versionPlace }: ComparedWrite,
   env: Env,
-): Promise<{ write: Omit<PreparedWrite, 'registration'>; signing: Signing; terms: WriteTerms }> => {
-  const latest = await getRegistry(env).latestRevision(id)
-  const comparison = compareWithLatest(compiled, latest, recompile)
+) => {
+  const latest = await getRegistry(env).latestRevision(context.id)
+  const comparison = compareWithLatest(compiled, latest, earlier => {
+    const result = compile(earlier, context)
+    return 'compiled' in result ? result.compiled : undefined
+  })
   const { finding, changes } = comparison
   const isRollback = terms.cause !== undefined && 'restored' in terms.cause
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !isRollback
   if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
   const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
   return {
-    write: {
+    found: {
       ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
       ...(changes && { changes }),
     },
@@ -172,8 +158,6 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
   return problem('incompatible-version', detail, { errors: [{ pointer, message }] })
 }
 
-type Warning = Omit<Issue, 'severity'>
-
 /** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
 const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Report => {
   const { report, toAuthored } = compiled
@@ -184,7 +168,7 @@ const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFindi
 }
 
 /** Finds what makes every call of an agent fail: what this host lacks, or an address that it does not call. */
-const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env): Warning[] => {
+const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored }: Compiled, env: Env) => {
   const missing = findMissingBindings(upstream, env, config(env)).map(({ field, message }) => ({
     ...{ rule: 'missing-binding', message },
     pointer: formatPointer('upstream', field),
@@ -198,10 +182,6 @@ const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored 
   })
   return [...missing, ...blocked.slice(0, 1)]
 }
-
-/** Returns the fetched card that is served now, if it comes from the same source. */
-const servedCard = (known: SourceRecord | undefined, { kind, url }: Source): JsonObject | undefined =>
-  known?.card !== undefined && known.source.kind === kind && known.source.url === url ? parseCard(known) : undefined
 
 const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
@@ -232,15 +212,8 @@ const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): 
 const assertSameUse = (use: BindingUse, { profile }: Compiled, served?: JsonObject): void => {
   const { id, name, document, origin } = use
   const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
-  if (!('compiled' in before)) throw bindingChanged(name, 'is not what is registered now')
-  const newUse = findNewUse(before.compiled.profile, profile)
+  const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, profile) : 'is not what is registered now'
   if (newUse !== undefined) throw bindingChanged(name, newUse)
-}
-
-/** Asserts that the manifest is the same, where no card can be compared because none was fetched. */
-const assertSameManifest = ({ name, document }: BindingUse, written: Json): void => {
-  if (!jsonEquals(written, document))
-    throw bindingChanged(name, 'belongs to an agent whose card was never fetched, so nothing can be compared')
 }
 
 const bindingChanged = (name: BindingUse['name'], reason: string) =>

@@ -2,15 +2,14 @@ import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/inde
 import { type Precondition, problem } from '../../http/index.ts'
 import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
-import type { Registered, WriteRejection } from '../../registry/store/index.ts'
-import { getRegistry } from '../../registry/store/index.ts'
+import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { agentPath, answer, endpoint, jsonBody, noContent } from '../contract/index.ts'
 import { Manifest, Receipt, toReceipt } from '../schemas/index.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 
 /** What the reads of an agent's owner have in common. */
-export const ownerRead = { tag: 'registry', access: 'write', params: agentPath } as const
+export const ownerRead = { tag: 'registry', access: 'write', params: agentPath, problems: ['agent-not-found'] } as const
 
 /** What the writes of an agent have in common. */
 export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
@@ -20,8 +19,7 @@ export const receipt = (description: string) => answer(description, Receipt, { h
 
 /** The problems of a registration. */
 export const REGISTRATION_PROBLEMS = [
-  ...(['forbidden', 'precondition-failed', 'invalid-card', 'secret-in-card', 'host-taken'] as const),
-  ...(['incompatible-version', 'conflict'] as const),
+  ...(['forbidden', 'invalid-card', 'secret-in-card', 'host-taken', 'incompatible-version', 'conflict'] as const),
 ] as const
 
 /** `PUT /agents/{id}`: registers or replaces an agent from a manifest or a bare card. */
@@ -41,11 +39,7 @@ export const putAgent = endpoint(
 )
 
 /** Registers a document as an agent. Returns the response with its receipt; returns or throws why there is none. */
-export const registerDocument = async (
-  write: WriteRequest,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<{ status: 200 | 201; body: Receipt; headers: { ETag: string } } | ReturnType<typeof rejectionError>> => {
+export const registerDocument = async (write: WriteRequest, env: Env, ctx: ExecutionContext) => {
   // The compiler of cards is loaded for writers only.
   const { createPreparation } = await import('./prepare-write.ts')
   const { prepared, result } = await registerPrepared(createPreparation(write, env), write.caller, env)
@@ -54,7 +48,7 @@ export const registerDocument = async (
   cacheRegistered(registration, result)
   purgeLists(ctx)
   const body = toReceipt(registration, result, prepared)
-  return { status: result.created ? 201 : 200, body, headers: { ETag: registration.manifestEtag } }
+  return { status: result.created ? 201 : 200, body, headers: { ETag: registration.manifestEtag } } as const
 }
 
 const MAX_ATTEMPTS = 5
@@ -80,7 +74,6 @@ export const deleteAgent = endpoint(
     summary: 'Remove an agent',
     conditional: true,
     responses: { 204: noContent('The agent was removed.') },
-    problems: ['agent-not-found', 'precondition-failed'],
   },
   async ({ params: { id }, caller, precondition, env, ctx }) => {
     const result = await getRegistry(env).remove(id, precondition, actorOf(caller))
@@ -101,7 +94,6 @@ export const deleteTasks = endpoint(
       'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks ' +
       `any more; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
     responses: { 204: noContent('The tasks belong to nobody.') },
-    problems: ['agent-not-found'],
   },
   async ({ params: { id }, caller, env }) => {
     const result = await getRegistry(env).clearTasks(id, actorOf(caller))
@@ -115,7 +107,6 @@ export const getManifest = endpoint(
     ...ownerRead,
     summary: 'Get the manifest as it was registered',
     responses: { 200: answer('The manifest, or the bare card.', Manifest, { headers: ['ETag', 'Last-Modified'] }) },
-    problems: ['agent-not-found'],
   },
   async ({ params: { id }, env }) => {
     const found = await getRegistry(env).manifest(id)

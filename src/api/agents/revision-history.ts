@@ -9,12 +9,9 @@ import { agentPath, answer, endpoint, integer, jsonBody, pageQuery, paginate } f
 import { Revision, RevisionDiff, RevisionList, RollbackRequest, toRevision, toRevisionRow } from '../schemas/index.ts'
 import { agentWrite, ownerRead, REGISTRATION_PROBLEMS, receipt, registerDocument } from './registration.ts'
 
-/** Numbers of this length are exact. */
-const seqPattern = /^[1-9]\d{0,14}$/
-
 const revisionPath = {
   ...agentPath,
-  seq: { description: 'The number of the revision.', schema: { type: 'integer', minimum: 1 } },
+  seq: integer('The number of the revision.'),
 } as const
 
 /** `GET /agents/{id}/revisions`: the history of an agent, newest first, with what changed in a remote card. */
@@ -22,9 +19,8 @@ export const listRevisions = endpoint(
   {
     ...ownerRead,
     summary: 'List the revisions of an agent, newest first',
-    query: pageQuery(seqPattern),
+    query: pageQuery(),
     responses: { 200: answer('A page of revisions.', RevisionList) },
-    problems: ['agent-not-found'],
   },
   async ({ params: { id }, query: { limit, cursor }, env }) => {
     const before = cursor === '' ? Number.MAX_SAFE_INTEGER : Number(cursor)
@@ -66,7 +62,13 @@ export const diffRevisions = endpoint(
   },
   async ({ params: { id, seq }, query: { from }, env }) => {
     const after = await findRevision(id, seq, env)
-    const before = await findRevision(id, String(from ?? (await previousSeq(id, after.seq, env))), env)
+    const previous = from ?? (await getRegistry(env).revisions(id, after.seq, 1))[0]?.seq
+    if (previous === undefined)
+      throw problem(
+        'revision-not-found',
+        `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`,
+      )
+    const before = await findRevision(id, String(previous), env)
     const [earlier, later] = [comparable(id, before), comparable(id, after)]
     const manifest = diffCards(earlier.manifest, later.manifest)
     return { body: { id, from: before.seq, to: after.seq, ...classifyChanges(earlier.offer, later.offer), manifest } }
@@ -105,24 +107,14 @@ export const rollBack = endpoint(
 /** Finds a revision of an agent, which may have been removed since. */
 const findRevision = async (id: string, seq: string, env: Env): Promise<StoredRevision> => {
   const registry = getRegistry(env)
-  const found = seqPattern.test(seq) ? await registry.revision(id, Number(seq)) : null
+  const number = revisionPath.seq.parse([seq])
+  const found = number === undefined ? null : await registry.revision(id, number)
   if (found) return found
   const [newest] = await registry.revisions(id, Number.MAX_SAFE_INTEGER, 1)
-  throw newest ? revisionNotFound(id, seq, newest.seq) : agentNotFound(id)
-}
-
-const revisionNotFound = (id: string, seq: string, newest: number) => {
+  if (!newest) throw agentNotFound(id)
   const named = JSON.stringify(seq.slice(0, 20))
-  const stored = `The newest is ${newest}, and only the newest ${MAX_REVISIONS} are stored`
+  const stored = `The newest is ${newest.seq}, and only the newest ${MAX_REVISIONS} are stored`
   const detail = `Agent "${id}" has no revision ${named}. ${stored}: GET /agents/${id}/revisions lists them.`
-  return problem('revision-not-found', detail)
-}
-
-/** Returns the number of the revision before one that exists. */
-const previousSeq = async (id: string, seq: number, env: Env): Promise<number> => {
-  const [previous] = await getRegistry(env).revisions(id, seq, 1)
-  if (previous) return previous.seq
-  const detail = `Revision ${seq} is the oldest of agent "${id}" that is stored: name another one as from.`
   throw problem('revision-not-found', detail)
 }
 

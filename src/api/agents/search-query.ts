@@ -3,44 +3,35 @@ import { problem, sha256Hex } from '../../http/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_QUERY_WORDS, MAX_SEARCH_HITS } from '../../limits.ts'
 import { type FilterName, splitWords, toMatchExpressions, toTerm } from '../../registry/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
-import { choice, pageQuery, type QueryParameter, type QueryValues, text, texts } from '../contract/index.ts'
+import { choice, numberPattern, pageQuery, type QueryValues, text, texts } from '../contract/index.ts'
 
-/** The form of a cursor without a ranking: the number of the last agent that the page examined. */
-const numberCursor = /^[1-9][0-9]{0,14}$/
-
-/**
- * The form of a cursor: a digest of the search, and the agents to come: the number of each, as its difference from the
- * one before, and its score in thousandths.
- */
+/** The form of a cursor: a digest of the search, and the number (as a difference) and score of each agent to come. */
 export const rankingCursor = /^[0-9a-f]{12}(?:\.-?[0-9a-z]{1,11}_[0-9a-z]{1,4})+$/
 
-const words = (description: string): QueryParameter<string[]> => ({
-  description: `${description} At most ${MAX_QUERY_WORDS} words, with those of the other.`,
-  schema: { type: 'string', minLength: 1, maxLength: MAX_QUERY_LENGTH },
-  parse: values => {
+const textSchema = { minLength: 1, maxLength: MAX_QUERY_LENGTH }
+
+const words = (description: string) => ({
+  ...text(`${description} At most ${MAX_QUERY_WORDS} words, with those of the other.`, {
+    schema: textSchema,
+    form: `a text of at most ${MAX_QUERY_LENGTH} characters with a letter or digit`,
+  }),
+  parse: (values: string[]) => {
     const value = values.join(' ')
     const words = splitWords(value)
     return value.length <= MAX_QUERY_LENGTH && words.length > 0 ? words : undefined
   },
   fallback: [],
-  problem: 'bad-query',
-  form: `a text of at most ${MAX_QUERY_LENGTH} characters with a letter or digit`,
 })
 
-const filter = (name: FilterName, description: string): QueryParameter<Filter[]> => ({
-  description,
-  schema: {
-    type: 'array',
-    items: { type: 'string', minLength: 1, maxLength: MAX_QUERY_LENGTH },
-    maxItems: MAX_FILTERS,
-  },
-  parse: values => {
+const filter = (name: FilterName, description: string) => ({
+  ...texts(description, {
+    ...{ items: textSchema, max: MAX_FILTERS, form: `a text of 1 to ${MAX_QUERY_LENGTH} characters` },
+  }),
+  parse: (values: string[]) => {
     const terms = values.map(value => (value.length <= MAX_QUERY_LENGTH ? toTerm(name, value) : ''))
     return terms.includes('') ? undefined : terms.map(term => toFilter(name, term))
   },
   fallback: [],
-  problem: 'bad-query',
-  form: `a text of 1 to ${MAX_QUERY_LENGTH} characters`,
 })
 
 /** Matches ranges of media types of both sides: an agent with a range has all its types, a search for one wants any. */
@@ -63,9 +54,9 @@ const filters = {
 
 const filterNames = Object.keys(filters) as FilterName[]
 
-const facets: QueryParameter<FilterName[]> = {
+const facets = {
   ...text('Filters whose most frequent values are counted, separated by commas.'),
-  parse: values => {
+  parse: (values: string[]) => {
     const names = new Set<string>(values.flatMap(value => value.split(',')))
     const known = filterNames.filter(name => names.has(name))
     return known.length === names.size ? known : undefined
@@ -107,7 +98,8 @@ export const toSearch = async (values: ListValues): Promise<Search | undefined> 
   const filters = filterNames.flatMap(filter => values[filter])
   const isRanked = q.length + name.length > 0
   const isSearch = isRanked || filters.length > 0 || facets.length > 0
-  const form = isRanked ? rankingCursor : isSearch ? numberCursor : agentIdPattern
+  // Without a ranking: the number of the last agent that the page examined.
+  const form = isRanked ? rankingCursor : isSearch ? numberPattern : agentIdPattern
   if (cursor !== '' && !form.test(cursor)) throw otherCursor()
   if (!isSearch) return undefined
   if (q.length + name.length > MAX_QUERY_WORDS)

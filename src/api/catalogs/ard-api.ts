@@ -10,18 +10,13 @@ import { answer, anyText, decodeSegment, endpoint, integer, jsonBody, paginate, 
 import { ArdEntry, type ArdError, ArdList, ArdSearchRequest, ArdSearchResult } from '../schemas/index.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
-type ErrorCode = v.InferOutput<typeof ArdError>['errorCode']
-
 /** Returns an error in the form of ARD (Appendix B), as clients of its API expect. */
 const toResponse = (error: HttpError): Response => {
   const status = statusOf(error)
-  return jsonResponse({ errorCode: toErrorCode(status), message: error.message }, status, error.headers)
-}
-
-const toErrorCode = (status: number): ErrorCode => {
-  if (status === 404) return 'NOT_FOUND'
-  if (status === 429) return 'RATE_LIMIT_EXCEEDED'
-  return status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR'
+  const named = ({ 404: 'NOT_FOUND', 429: 'RATE_LIMIT_EXCEEDED' } as const)[status]
+  const errorCode = named ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR')
+  const body: v.InferOutput<typeof ArdError> = { errorCode, message: error.message }
+  return jsonResponse(body, status, error.headers)
 }
 
 const ard = { tag: 'catalogs', access: 'public', limits: ['CALL_LIMIT'], errors: { form: 'ard', toResponse } } as const
@@ -51,7 +46,7 @@ const searchEndpoint = (summary: string) =>
       const best = token?.best ?? found.agents[0]?.score ?? 0
       const results = found.agents.map(agent => ({
         ...agentEntry(agent),
-        score: toPercentage(agent.score ?? 0, best),
+        score: best > 0 ? Math.min(100, Math.max(0, Math.round((100 * (agent.score ?? 0)) / best))) : 0,
         // The registry that has the agent, at the address that its URLs have: never that of the request.
         source: registryUrl(agent.origin),
       }))
@@ -133,8 +128,5 @@ const readPageToken = (token: string, digest: string): { best: number; order: Ra
   if (!rankingCursor.test(cursor)) throw invalid('pageToken must be that of the previous page.')
   return { best: Number(best), order: decodeCursor(cursor, digest) }
 }
-
-const toPercentage = (score: number, best: number): number =>
-  best > 0 ? Math.min(100, Math.max(0, Math.round((100 * score) / best))) : 0
 
 const invalid = (message: string) => problem('bad-query', message)

@@ -6,9 +6,10 @@ import { getRegistry } from '../../registry/store/index.ts'
 import type { CatalogAgent } from '../../registry/tables/index.ts'
 import { findSigningKeys, signDetached } from '../../signing/index.ts'
 import { flag, integer, pageQuery, paginate, parseQuery, text } from '../contract/index.ts'
+import { toTime } from '../schemas/index.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
 import type { Site } from '../site.ts'
-import { agentEntry, type CatalogEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
+import { agentEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
 
 /**
  * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it
@@ -70,56 +71,44 @@ const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
   const limit = url.pathname === '/robots.txt' ? 0 : pageSize
   const { agents, isKnownOrigin } = await getRegistry(env).catalog({ after, limit: limit + 1, origin, ...ofOwner })
   const { page, cursor } = paginate(agents, limit, 'id')
+  const sentLimit = url.searchParams.has('limit') && { limit: String(pageSize) }
   return {
     agents: page,
     isOwn,
     ...ofOwner,
     ...((isOwn || isKnownOrigin) && { origin }),
-    ...(cursor !== undefined && { next: nextPath(url, cursor) }),
+    ...(cursor !== undefined && { next: `${url.pathname}?${new URLSearchParams({ ...sentLimit, cursor })}` }),
   }
 }
 
-const nextPath = ({ pathname, searchParams }: URL, cursor: string): string => {
-  const limit = searchParams.get('limit')
-  return `${pathname}?${new URLSearchParams({ ...(limit !== null && { limit }), cursor })}`
-}
-
-/**
- * An ARD manifest has the form of an AI Catalog: ARD 0.91 requires `entries` only, and readers of 0.9 the version and
- * the host.
- */
-const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => ({
-  specVersion: '1.0',
-  host: describeHost(origin),
-  entries: [
-    ...agents.map(agentEntry),
-    // The catalog of one agent's host name is no place to search the whole host.
-    ...(origin !== undefined && owner === undefined ? [searchEntry(origin)] : []),
-    ...(origin !== undefined && next !== undefined ? [nextEntry(origin, next)] : []),
-  ],
-})
-
-const describeHost = (origin: string | undefined) => {
-  const hostname = origin === undefined ? undefined : new URL(origin).hostname
-  return { displayName: hostname ?? 'Calling Card', ...(hostname !== undefined && { identifier: hostname }) }
-}
-
-const searchEntry = (origin: string): CatalogEntry => {
-  const search = { displayName: 'Agent search', type: 'application/ai-registry+json', url: registryUrl(origin) }
-  return { ...entry(origin, 'registry:search', search), description: 'Finds agents of this host by what they can do.' }
-}
-
-const nextEntry = (origin: string, next: string): CatalogEntry => {
-  const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''
-  const { type } = CATALOG_DOCUMENTS['/.well-known/ai-catalog.json']
-  return entry(origin, `catalog:after-${cursor}`, { displayName: 'More agents', type, url: `${origin}${next}` })
+/** An ARD manifest has the form of an AI Catalog. ARD 0.91 requires `entries` only, readers of 0.9 the others. */
+const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => {
+  const entries = agents.map(agentEntry)
+  if (origin === undefined) return { specVersion: '1.0', host: { displayName: 'Calling Card' }, entries }
+  const { hostname } = new URL(origin)
+  // The catalog of one agent's host name is no place to search the whole host.
+  if (owner === undefined) {
+    const search = { displayName: 'Agent search', type: 'application/ai-registry+json', url: registryUrl(origin) }
+    const description = 'Finds agents of this host by what they can do.'
+    entries.push({ ...entry(origin, 'registry:search', search), description })
+  }
+  if (next !== undefined) {
+    const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''
+    const { type } = CATALOG_DOCUMENTS['/.well-known/ai-catalog.json']
+    const more = { displayName: 'More agents', type, url: `${origin}${next}` }
+    entries.push(entry(origin, `catalog:after-${cursor}`, more))
+  }
+  return { specVersion: '1.0', host: { displayName: hostname, identifier: hostname }, entries }
 }
 
 /** Returns the links of the APIs of this host and of its agents (RFC 9727, in the form of RFC 9264 §4.2). */
 const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   const endpoints = Map.groupBy(agents, ({ url, origin, id }) => url || `${origin}/agents/${id}`)
   // The catalog of one agent's host name has that agent only.
-  const own = owner === undefined ? [ownApi(origin)] : []
+  const openApi = { href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }
+  const status = { href: `${origin}/health`, type: 'application/json' }
+  // RFC 8631.
+  const own = owner === undefined ? [{ anchor: `${origin}/`, 'service-desc': [openApi], status: [status] }] : []
   const items = [...own.map(({ anchor }) => anchor), ...endpoints.keys()]
   const catalog = {
     anchor: `${origin}/.well-known/api-catalog`,
@@ -136,13 +125,6 @@ const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   })
   return { linkset: [catalog, ...own, ...apis] }
 }
-
-/** Returns the links of the API of this host (RFC 8631). */
-const ownApi = (origin: string) => ({
-  anchor: `${origin}/`,
-  'service-desc': [{ href: `${origin}${OPENAPI_PATH}`, type: 'application/json', title: 'OpenAPI' }],
-  status: [{ href: `${origin}/health`, type: 'application/json' }],
-})
 
 // Texts
 
@@ -229,50 +211,32 @@ export const sitemapQuery = {
   }),
 } as const
 
-/**
- * Renders the sitemap of a site: the page of the catalog, and those of the public agents whose URLs begin with its
- * origin, because a sitemap may name no URL of another host. Above `size` agents, it is an index of sitemaps.
- */
+/** Renders the sitemap of a site, which may name no URL of another host. Above `size` agents, it is an index. */
 export const renderSitemap = async (url: URL, env: Env, size = MAX_SITEMAP_URLS): Promise<Response> => {
   const { page, origin = '', isOwn, owner } = parseQuery(url, { ...sitemapQuery, ...siteQuery })
   const found = await getRegistry(env).sitemap({ origin, page, size })
-  if ('pages' in found) return xmlResponse(writeIndex(origin, found.pages), env)
+  const base = escapeXml(origin)
+  if ('pages' in found) {
+    const pages = Array.from({ length: Math.min(found.pages, MAX_SITEMAPS) }, (_, index) => index + 1)
+    const locations = pages.map(page => `<sitemap><loc>${base}${SITEMAP_PATH}?page=${page}</loc></sitemap>`)
+    return xmlResponse('sitemapindex', locations, env)
+  }
   const { agents } = found
   if (page !== undefined && agents.length === 0)
     throw problem('not-found', `The sitemap has no page ${page}. GET ${SITEMAP_PATH} lists its pages.`)
   // The name of a request may be made up, and a name that stands for one agent has no page of the whole host.
   const hasCatalog = (page ?? 1) === 1 && owner === undefined && (isOwn || agents.length > 0)
-  return xmlResponse(writeSitemap(origin, agents, hasCatalog), env)
+  const pages = agents.map(
+    ({ id, modified }) => `<url><loc>${base}/agents/${id}</loc><lastmod>${toTime(modified)}</lastmod></url>`,
+  )
+  return xmlResponse('urlset', [...(hasCatalog ? [`<url><loc>${base}/</loc></url>`] : []), ...pages], env)
 }
 
-const xmlResponse = (text: string, env: Env): Promise<Response> =>
-  cacheableResponse({ body: text, type: 'application/xml; charset=utf-8' }, env)
-
-const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-
-type Listed = { id: string; modified: number }
-
-const writeSitemap = (origin: string, agents: readonly Listed[], hasCatalog: boolean): string =>
-  writeDocument('urlset', [
-    ...(hasCatalog ? [`<url><loc>${escapeXml(origin)}/</loc></url>`] : []),
-    ...agents.map(({ id, modified }) => {
-      const time = new Date(modified).toISOString()
-      return `<url><loc>${escapeXml(`${origin}/agents/${id}`)}</loc><lastmod>${time}</lastmod></url>`
-    }),
-  ])
-
-const writeIndex = (origin: string, pages: number): string =>
-  writeDocument(
-    'sitemapindex',
-    Array.from({ length: Math.min(pages, MAX_SITEMAPS) }, (_, index) => {
-      const location = `${origin}${SITEMAP_PATH}?page=${index + 1}`
-      return `<sitemap><loc>${escapeXml(location)}</loc></sitemap>`
-    }),
-  )
-
-const writeDocument = (name: string, entries: readonly string[]): string =>
-  ['<?xml version="1.0" encoding="UTF-8"?>', `<${name} xmlns="${NAMESPACE}">`, ...entries, `</${name}>\n`].join('\n')
-
+const xmlResponse = (name: string, entries: readonly string[], env: Env): Promise<Response> => {
+  const start = `<?xml version="1.0" encoding="UTF-8"?>\n<${name} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
+  const body = [start, ...entries, `</${name}>\n`].join('\n')
+  return cacheableResponse({ body, type: 'application/xml; charset=utf-8' }, env)
+}
 const escapes: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 
 /** Escapes what XML reserves: the name of a host can have an ampersand. */

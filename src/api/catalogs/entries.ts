@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
 import { isLocalName, parseUrl, toDidWeb } from '../../http/index.ts'
 import type { CatalogAgent } from '../../registry/tables/index.ts'
-import type { ArdEntry } from '../schemas/index.ts'
+import { type ArdEntry, toTime } from '../schemas/index.ts'
 
 /** The media type of the cards that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
@@ -37,7 +37,7 @@ export const agentEntry = (agent: EntryAgent): CatalogEntry => {
     ...entry(origin, `agent:${id}`, { displayName: name, type: A2A_CARD_TYPE, url }),
     ...(description !== '' && { description: shorten(description, MAX_DESCRIPTION_LENGTH) }),
     ...(version !== '' && { version }),
-    ...(modified !== undefined && { updatedAt: new Date(modified).toISOString() }),
+    ...(modified !== undefined && { updatedAt: toTime(modified) }),
     ...(tags.length > 0 && { tags }),
     ...(capabilities.length > 0 && { capabilities }),
     ...(queries.length >= MIN_QUERIES && { representativeQueries: queries }),
@@ -87,10 +87,7 @@ const describeTrust = (identity: string, cardUrl: string): NonNullable<CatalogEn
   attestations: [{ type: 'a2a-agent-card-signature', uri: cardUrl }],
 })
 
-/**
- * Returns the DID of the host at an origin (did:web), or undefined for one that AI Catalog rejects: with a port, an
- * address, or the name of one machine.
- */
+/** Returns the DID of an origin (did:web). AI Catalog rejects one with a port, an address, or one machine's name. */
 export const didOf = (origin: string): string | undefined => {
   const url = parseUrl(origin)
   const isDomain = url !== null && /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(url.host) && !isLocalName(url.hostname)

@@ -7,7 +7,10 @@ const CACHE_TAG = 'agents'
 export class Catalog extends WorkerEntrypoint<Env> {
   override async fetch(request: Request): Promise<Response> {
     try {
-      const response = await this.#render(new URL(request.url))
+      const url = new URL(request.url)
+      const { renderList } = await import('../agents/lists.ts')
+      const list = await renderList(url, this.env)
+      const response = list ?? (await (await import('./catalog-documents.ts')).renderCatalog(url, this.env))
       response.headers.set('Cache-Tag', CACHE_TAG)
       return response
     } catch (error) {
@@ -20,12 +23,5 @@ export class Catalog extends WorkerEntrypoint<Env> {
   /** Deletes every cached list and catalog. A purge concerns only the cache of the entrypoint that makes it. */
   async purge(): Promise<void> {
     await this.ctx.cache?.purge({ tags: [CACHE_TAG] })
-  }
-
-  async #render(url: URL): Promise<Response> {
-    const { isListPath, renderList } = await import('../agents/lists.ts')
-    if (isListPath(url.pathname)) return renderList(url, this.env)
-    const { renderCatalog } = await import('./catalog-documents.ts')
-    return renderCatalog(url, this.env)
   }
 }

@@ -1,11 +1,11 @@
 import { countUnrecognized, tooManyAttempts } from '../../auth/index.ts'
-import { dialectNames } from '../../card/model/index.ts'
 import { findAgentByName, readableBy } from '../../gateway/gate/index.ts'
-import { agentNameNotFound, UPSTREAM_PROBLEMS } from '../agent-errors.ts'
+import { agentNameNotFound } from '../agent-errors.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
+import { card } from '../card-descriptions.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
-import { answer, anyText, decodeSegment, endpoint, text } from '../contract/index.ts'
-import { AgentCard, ShamanList } from '../schemas/index.ts'
+import { answer, anyText, decodeSegment, endpoint } from '../contract/index.ts'
+import { ShamanList } from '../schemas/index.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
 export const listForShaman = endpoint(
@@ -28,20 +28,12 @@ export const listForShaman = endpoint(
 /** `GET /a2a/v1/agents/{name}`: the card of an agent by its name or id, in any case; by default in Shaman's dialect. */
 export const getNamedCard = endpoint(
   {
+    ...card("Get a card by the agent's name or id, by default in Shaman's dialect", 'agent-not-found'),
     tag: 'compatibility',
-    summary: "Get a card by the agent's name or id",
-    access: 'optional',
     internal: 'read',
     params: { name: anyText('The name or the id of the agent, in any case.') },
-    query: {
-      dialect: text('The dialect of the card. Default: shaman.', { schema: { enum: ['hybrid', ...dialectNames] } }),
-      'A2A-Version': text('The version of A2A that the card should have the form of: 1.0 or 0.3.'),
-    },
-    openQuery: true,
-    responses: { 200: answer('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },
-    validated: true,
+    headers: { 'A2A-Version': anyText('The version of A2A that the card should have the form of: 1.0 or 0.3.') },
     raw: true,
-    problems: ['agent-not-found', 'unknown-dialect', ...UPSTREAM_PROBLEMS],
     limits: ['CALL_LIMIT'],
   },
   async ({ params, caller, request, env, ctx }) => {

@@ -1,14 +1,5 @@
+import { type CallError, errorResponse, invalidParam, parseJsonRpcRequest, rpcErrorText } from '../../a2a/index.ts'
 import {
-  type CallError,
-  errorResponse,
-  invalidParam,
-  type JsonRpcRequest as ParsedRequest,
-  parseJsonRpcRequest,
-  type RpcError,
-  rpcErrorText,
-} from '../../a2a/index.ts'
-import {
-  type Authentication,
   actorOf,
   countWrites,
   hasPermission,
@@ -16,7 +7,7 @@ import {
   reportRefusal,
   requireAnyAgent,
 } from '../../auth/index.ts'
-import { cardUrl, toSlug } from '../../card/model/index.ts'
+import { toSlug } from '../../card/model/index.ts'
 import {
   type AgentRef,
   authorizeRead,
@@ -31,26 +22,18 @@ import {
   resolveAgent,
   UNAVAILABLE,
 } from '../../gateway/gate/index.ts'
-import {
-  a2aResponse,
-  HttpError,
-  log,
-  type RequestContext,
-  serviceUnavailable,
-  statusOf,
-  toHttpError,
-} from '../../http/index.ts'
+import { a2aResponse, HttpError, log, serviceUnavailable, statusOf, toHttpError } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES, MAX_NAME_LENGTH } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import type { SourceFailure } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
+import { requestRefresh } from '../../sources/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
-import { answer, endpoint, otherBody, parseQuery } from '../contract/index.ts'
-import { JsonRpcRequest, JsonRpcResponse } from '../schemas/index.ts'
+import { answer, type CallerContext, endpoint, otherBody, parseQuery } from '../contract/index.ts'
+import { JsonRpcRequest, JsonRpcResponse, toPending, toSuperxAgent } from '../schemas/index.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 
 /** `POST /rpc`: SuperX's JSON-RPC endpoint. A request counts as a call, before its body is read. */
@@ -73,18 +56,21 @@ export const callSuperx = endpoint(
     const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
     // Older versions of SuperX separate the parts of a method's name by a dot.
     const method = call.method.replace(/^agents\./, 'agents/')
-    const outcome = limited ? { error: limited } : await invoke(call, method, context)
-    if (methods.get(method) === refreshCard) await auditRefusal(outcome, context)
-    const response =
-      'error' in outcome
-        ? superxErrorResponse(outcome.error, call.id)
-        : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: outcome.result }), 200)
+    const { agent, result, error }: MethodResult = limited ? { error: limited } : await invoke(call, method, context)
+    // As `POST /agents/{id}/refresh` does.
+    if (methods.get(method) === refreshCard && error) {
+      if (error instanceof HttpError) await reportRefusal(error, agent, context)
+      else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
+    }
+    const response = error
+      ? superxErrorResponse(error, call.id)
+      : a2aResponse(JSON.stringify({ jsonrpc: '2.0', id: call.id, result }), 200)
     // Contains nothing that a caller wrote.
     log('info', 'rpc', {
-      ...(outcome.agent !== undefined && { 'gen_ai.agent.id': outcome.agent }),
+      ...(agent !== undefined && { 'gen_ai.agent.id': agent }),
       ...(methods.has(method) && { 'rpc.method': method }),
       'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
-      ...('error' in outcome && { 'error.type': errorName(outcome.error) }),
+      ...(error && { 'error.type': errorName(error) }),
       'http.response.status_code': response.status,
       'calling_card.duration_ms': Date.now() - startedAt,
     })
@@ -92,15 +78,11 @@ export const callSuperx = endpoint(
   },
 )
 
-/** Reports a refused refresh to the audit, as `POST /agents/{id}/refresh` does. */
-const auditRefusal = async (outcome: MethodResult, context: RequestContext): Promise<void> => {
-  if (!('error' in outcome)) return
-  const { agent, error } = outcome
-  if (error instanceof HttpError) await reportRefusal(error, agent, context)
-  else if (error.kind === 'unknown-agent') await reportRefusal(agentNotFound(error.agent), error.agent, context)
-}
-
-const invoke = async (call: ParsedRequest, name: string, context: MethodContext): Promise<MethodResult> => {
+const invoke = async (
+  call: ReturnType<typeof parseJsonRpcRequest>,
+  name: string,
+  context: CallerContext,
+): Promise<MethodResult> => {
   if ('error' in call) return call
   const method = methods.get(name)
   if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } }
@@ -115,57 +97,48 @@ const invoke = async (call: ParsedRequest, name: string, context: MethodContext)
 
 // Errors
 
-/** SuperX's own error codes. */
-const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099 } as const
+/** Returns the name of an error in the log. */
+const errorName = (error: SuperxError): string =>
+  error instanceof HttpError ? error.code : (error.kind === 'source' && error.failure.code) || error.kind
 
-/** The HTTP statuses of SuperX's responses to callers that it does not admit. */
-const UNAUTHORIZED_STATUSES = [401, 403, 429, 503]
+/** SuperX's own error codes. Every status without one stands for an invalid parameter. */
+const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099, invalid: -32602 } as const
 
 /** Returns the JSON-RPC response of an error. */
 const superxErrorResponse = (error: SuperxError, id: Json): Response => {
-  if (error instanceof HttpError) return httpErrorResponse(error, id)
+  const respond = (status: number, error: Parameters<typeof rpcErrorText>[1], headers?: Record<string, string>) =>
+    a2aResponse(rpcErrorText(id, error), status, headers)
+  if (error instanceof HttpError) {
+    const { code: reason, message, headers } = error
+    const status = statusOf(error)
+    // Only callers that SuperX does not admit get another HTTP status than 200.
+    const isRefused = [401, 403, 429, 503].includes(status)
+    const code = isRefused ? codes.unauthorized : status === 404 ? codes.unknownAgent : codes.invalid
+    return respond(isRefused ? status : 200, { code, message, data: { reason } }, headers)
+  }
   switch (error.kind) {
     case 'source': {
       const { agent, failure } = error
       const { status, message, ...reason } = failure
       const code = status === 504 ? codes.timeout : codes.source
       const errors = reason.errors && { errors: reason.errors.map(error => ({ ...error })) }
-      return rpcResponse(id, status, { code, message, data: { agent, status, ...reason, ...errors } })
+      return respond(status, { code, message, data: { agent, status, ...reason, ...errors } })
     }
     case 'unknown-agent': {
       const agent = shorten(error.agent)
       const message = `No agent "${agent}" exists here. agents/list lists agents.`
-      return rpcResponse(id, 200, { code: codes.unknownAgent, message, data: { agent } })
+      return respond(200, { code: codes.unknownAgent, message, data: { agent } })
     }
     case 'method': {
       const method = shorten(error.method)
-      const supported = `${[...methods.keys()].join(', ')}. Send A2A calls to /agents/{id}/a2a.`
-      const message = `Unknown method "${method}". Supported: ${supported}`
-      return rpcResponse(id, 200, { code: -32601, message, data: { method } })
+      const supported = [...methods.keys()].join(', ')
+      const message = `Unknown method "${method}". Supported: ${supported}. Send A2A calls to /agents/{id}/a2a.`
+      return respond(200, { code: -32601, message, data: { method } })
     }
     default:
       return errorResponse(error, { binding: 'JSONRPC', version: '0.3', id })
   }
 }
-
-/** Returns the name of an error in the log. */
-const errorName = (error: SuperxError): string => {
-  if (error instanceof HttpError) return error.code
-  return error.kind === 'source' ? (error.failure.code ?? error.kind) : error.kind
-}
-
-/** Every status without a code of SuperX stands for an invalid parameter. */
-const httpErrorResponse = (error: HttpError, id: Json): Response => {
-  const { code: reason, message, headers } = error
-  const status = statusOf(error)
-  const data = { reason }
-  if (UNAUTHORIZED_STATUSES.includes(status))
-    return rpcResponse(id, status, { code: codes.unauthorized, message, data }, headers)
-  return rpcResponse(id, 200, { code: status === 404 ? codes.unknownAgent : -32602, message, data }, headers)
-}
-
-const rpcResponse = (id: Json, status: number, error: RpcError, headers: Record<string, string> = {}): Response =>
-  a2aResponse(rpcErrorText(id, error), status, headers)
 
 const shorten = (text: string): string => text.slice(0, 80).toWellFormed()
 
@@ -173,16 +146,13 @@ const shorten = (text: string): string => text.slice(0, 80).toWellFormed()
 type SuperxError = CallError | HttpError | { kind: 'source'; agent: string; failure: Failure }
 
 /** Only callers that may refresh a card get `code` and `errors`. */
-type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<Pick<SourceFailure, 'code' | 'errors'>>
-
-/** A request to a method, and its caller. */
-type MethodContext = RequestContext & { caller: Authentication }
+type Failure = Pick<SourceFailure, 'status' | 'message'> & Partial<SourceFailure>
 
 /** The result of a method, or its error. `agent` is the id of the agent that the request is about, for the log. */
-type MethodResult = { agent?: string } & ({ result: object } | { error: SuperxError })
+type MethodResult = { agent?: string; result?: object; error?: SuperxError }
 
 /** A method of SuperX. May throw an HttpError. */
-type Method = (params: JsonObject, context: MethodContext) => Promise<MethodResult>
+type Method = (params: JsonObject, context: CallerContext) => Promise<MethodResult>
 
 /** `agents/get`: an agent with its card, for callers that may read it. */
 export const getAgent: Method = async (params, context) => {
@@ -198,21 +168,12 @@ export const getAgent: Method = async (params, context) => {
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }
   const { card } = read
-  const { protocol = 'a2a', description = '', version = '', url } = card
   const registered = await getRegistry(env).manifest(id)
   const origin = registered?.origin ?? new URL(request.url).origin
-  return {
-    agent: id,
-    result: {
-      agent: {
-        ...{ id, name: id, protocol, description, version },
-        // The card of an MCP server has no URL: this host answers calls for it.
-        url: url ?? `${origin}/agents/${id}/a2a`,
-        agentCard: { url: cardUrl({ origin, id }) },
-        card,
-      },
-    },
-  }
+  // The card of an MCP server has no URL: this host answers calls for it.
+  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = card
+  const listed = toSuperxAgent({ id, origin, protocol, description, version, url })
+  return { agent: id, result: { agent: { ...listed, card } } }
 }
 
 /** `agents/list`: a page of agents, with their cards if `includeCard` is true. Credentials, if sent, must be valid. */
@@ -223,9 +184,14 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   if (limit !== undefined) query.set('limit', toQueryValue(limit))
   if (cursor !== undefined) query.set('cursor', toQueryValue(cursor))
   const page = parseQuery(new URL(`/rpc?${query}`, request.url), agentPage)
-  const list: JsonObject = request.headers.has('Authorization')
-    ? await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
-    : await readPublicList(query, ctx)
+  let list: JsonObject
+  if (request.headers.has('Authorization'))
+    list = await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
+  else {
+    const response = await fetchCacheable('/rpc', query, ctx)
+    if (!response.ok) throw serviceUnavailable()
+    list = await response.json()
+  }
   return { result: includeCard ? await includeCards(list, context) : list }
 }
 
@@ -236,18 +202,12 @@ const toQueryValue = (value: Json): string => {
   return typeof value === 'number' || JSON.isRawJSON(value) ? String(Number(text)) : text
 }
 
-const readPublicList = async (query: URLSearchParams, ctx: ExecutionContext): Promise<JsonObject> => {
-  const response = await fetchCacheable('/rpc', query, ctx)
-  if (!response.ok) throw serviceUnavailable()
-  return response.json()
-}
-
 /** A page ends when its cards exceed this size, unless the first one does. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024
 const CONCURRENT_READS = 4
 
 /** Adds the cards to a page, as far as they fit. An unavailable card is null, so that the others can be listed. */
-const includeCards = async (list: JsonObject, context: MethodContext): Promise<JsonObject> => {
+const includeCards = async (list: JsonObject, context: CallerContext): Promise<JsonObject> => {
   const agents = Array.isArray(list.agents) ? list.agents.filter(isJsonObject) : []
   const listed: JsonObject[] = []
   let remainingBytes = MAX_PAGE_BYTES
@@ -282,24 +242,20 @@ export const refreshCard: Method = async (params, context) => {
   const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)
   if (result.outcome === 'failed') return { agent: id, error: { kind: 'source', agent: id, failure: result.failure } }
   const read = await readSuperxCard(id, context)
-  const card = 'card' in read && { card: read.card }
-  return { agent: id, result: { id, name: id, ...serializeOutcome(result), ...card } }
-}
-
-/** Serializes a refresh. It is `refreshed` if the card is now known to be that of its upstream. */
-const serializeOutcome = (result: Exclude<RefreshOutcome, { outcome: 'failed' }>): object => {
   const { outcome } = result
-  if (outcome === 'refreshed') return { refreshed: true, outcome, seq: result.seq, drift: result.drift }
-  if (outcome !== 'pending') return { refreshed: outcome === 'unchanged', outcome }
-  const { etag, widens, drift } = result.pending
-  return { refreshed: false, outcome, pending: { etag, widens, drift } }
+  // The card is now known to be that of its upstream.
+  const refreshed = outcome === 'refreshed' || outcome === 'unchanged'
+  const changes = result.outcome === 'refreshed' && { seq: result.seq, drift: result.drift }
+  const pending = result.outcome === 'pending' && { pending: toPending(result.pending) }
+  const card = 'card' in read && { card: read.card }
+  return { agent: id, result: { id, name: id, refreshed, outcome, ...changes, ...pending, ...card } }
 }
 
 /** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */
 const findAgent = async (
   { id, name }: JsonObject,
   canSee: IsVisible,
-  { env, ctx }: MethodContext,
+  { env, ctx }: CallerContext,
 ): Promise<AgentRef | CallError> => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
@@ -317,7 +273,7 @@ const findAgent = async (
 /** Reads a card in SuperX's dialect as the caller may see it, with its length in bytes. */
 const readSuperxCard = async (
   id: string,
-  context: MethodContext,
+  context: CallerContext,
   inList = false,
 ): Promise<{ card: JsonObject; length: number } | { error: SuperxError }> => {
   try {

@@ -89,9 +89,7 @@ export const answerWith = (
   description: string,
   content: Content,
   headers: HeaderNames = [],
-): Answer<BodyInit | null> => ({
-  ...{ description, content, headers },
-})
+): Answer<BodyInit | null> => ({ description, content, headers })
 
 /** Describes a response without a body. */
 export const noContent = (description: string): Answer<undefined> => ({ description })
@@ -179,8 +177,9 @@ export type ResultOf<D extends Description> =
     }[keyof D['responses']]
   | HttpError<DeclaredProblem<D>>
 
-/** The errors that a handler may return: those that the description names, that of its body, and `unavailable`. */
+/** The errors that a handler may return: those that the description names or that follow from it. */
 type DeclaredProblem<D extends Description> =
   | 'unavailable'
+  | (D['conditional'] extends true ? 'precondition-failed' : never)
   | (D['problems'] extends readonly (infer Code extends ProblemCode)[] ? Code : never)
   | (D['body'] extends Body<unknown, infer Code> ? Code : never)

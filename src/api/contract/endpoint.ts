@@ -50,6 +50,9 @@ export type Input<D extends Description> = RequestContext & {
   caller: CallerOf<D['access']>
 }
 
+/** A request and its caller. */
+export type CallerContext = RequestContext & { caller: Authentication }
+
 type CallerOf<A extends Access> = A extends 'optional' | 'reader'
   ? Authentication
   : A extends 'public' | 'card'
@@ -73,12 +76,13 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
       const input = await readInput(description, context, params)
       const result = await handler(input as unknown as Input<D>)
       if (result instanceof HttpError) throw result
-      return result instanceof Response ? result : respond(result as AnyResult, description, context)
+      return result instanceof Response ? result : respond(result, description, context)
     } catch (error) {
       const known = toHttpError(error)
       if (!known) throw error
-      if (isWrite(description, request)) await reportRefusal(known, params.id, context)
-      const toResponse = description.errors?.toResponse
+      const { access, errors: { toResponse } = {} } = description
+      const isWrite = (access === 'write' || access === 'admin') && !['GET', 'HEAD'].includes(request.method)
+      if (isWrite) await reportRefusal(known, params.id, context)
       if (toResponse) return toResponse(known)
       throw known
     }
@@ -90,9 +94,6 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
 export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
   description,
 })
-
-const isWrite = ({ access }: Description, { method }: Request): boolean =>
-  (access === 'write' || access === 'admin') && method !== 'GET' && method !== 'HEAD'
 
 // Requests
 
@@ -139,14 +140,13 @@ const authorize = async (
       return requirePrincipal(context)
     case 'admin':
       return requireScope(context, 'admin', '*')
-    case 'write': {
-      if (id === undefined) return requireAnyAgent(context, 'write')
-      const principal = await requirePrincipal(context, { scope: 'write' })
+    default: {
+      if (id === undefined) return requireAnyAgent(context, access)
+      if (access !== 'write') return requireScope(context, access, id)
+      const principal = await requirePrincipal(context, { scope: access })
       assertWriter(principal, id)
       return principal
     }
-    default:
-      return id === undefined ? requireAnyAgent(context, access) : requireScope(context, access, id)
   }
 }
 
@@ -163,16 +163,20 @@ const count = async (
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')
 }
 
-/**
- * Parses the query of a URL. Throws for another parameter and for an invalid value, unless the query is open, which
- * ignores both.
- */
+/** Parses the query of a URL. Throws for another parameter and an invalid value, unless it is open: it ignores both. */
 export const parseQuery = <Query extends NonNullable<Description['query']>>(
   url: URL,
   query: Query,
   isOpen = false,
 ): QueryValues<Query> => {
-  if (!isOpen) rejectUnknownQuery(url, Object.keys(query))
+  const known = Object.keys(query)
+  const unknown = isOpen ? [] : [...new Set(url.searchParams.keys())].filter(name => !known.includes(name))
+  if (unknown.length > 0) {
+    const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
+    const accepted = known.join(', ').replace(/, (?!.*, )/, ' and ') || 'none'
+    const detail = `${url.pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
+    throw problem('unknown-query', detail)
+  }
   const values = Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
@@ -183,16 +187,6 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(
     }),
   )
   return values as QueryValues<Query>
-}
-
-/** Rejects the parameters of a query that are not `known`. */
-const rejectUnknownQuery = ({ pathname, searchParams }: URL, known: readonly string[]): void => {
-  const unknown = [...new Set(searchParams.keys())].filter(name => !known.includes(name))
-  if (unknown.length === 0) return
-  const named = unknown.slice(0, 5).map(name => `"${name.slice(0, 40)}"`)
-  const accepted = known.length > 1 ? `${known.slice(0, -1).join(', ')} and ${known.at(-1)}` : (known[0] ?? 'none')
-  const detail = `${pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
-  throw problem('unknown-query', detail)
 }
 
 const readBody = async (request: Request, body: Body) => {
@@ -227,11 +221,9 @@ export const invalidBody = <Code extends ProblemCode>(
 
 // Responses
 
-type AnyResult = { status?: number; body?: unknown; headers?: Record<string, string> }
-
 /** Makes a response: for the caller alone where credentials are required, and for everyone where they are not. */
 const respond = (
-  { status, body, headers = {} }: AnyResult,
+  { status, body, headers = {} }: { status?: number; body?: unknown; headers?: Record<string, string> },
   { access, responses, validated }: Description,
   { request, env }: RequestContext,
 ): Response | Promise<Response> => {

@@ -23,17 +23,9 @@ export type QueryValues<Query> = {
   [Name in keyof Query]: Query[Name] extends QueryParameter<infer Value> ? Value : never
 }
 
-type Options<Value> = { problem?: ProblemCode; form?: string; fallback?: Value; needs?: 'token' | 'write' }
+type Options = Partial<Pick<QueryParameter, 'problem' | 'form' | 'needs'>>
 
-/** The parts of a parameter that options do not change. */
-type Kind<Value> = Pick<QueryParameter<Value>, 'description' | 'schema' | 'parse' | 'form'>
-
-const parameter = <Value>(kind: Kind<Value>, options: Options<Value>): QueryParameter<Value | undefined> => ({
-  problem: 'bad-query',
-  fallback: undefined,
-  ...kind,
-  ...options,
-})
+const defaults = { problem: 'bad-query', fallback: undefined } as const
 
 /** Describes a parameter in the path or a header that is any text. */
 export const anyText = (description: string): Parameter => ({ description, schema: { type: 'string' } })
@@ -43,28 +35,26 @@ export const agentPath = {
   id: { description: 'The id of the agent.', schema: { type: 'string', pattern: agentIdPattern.source } },
 } as const satisfies Record<string, Parameter>
 
+/** A number from 1, in a path or a cursor. Numbers of this length are exact. */
+export const numberPattern = /^[1-9]\d{0,14}$/
+
 /** Describes a text. */
 export const text = (
   description: string,
-  { pattern, schema, ...options }: Options<string> & { pattern?: RegExp; schema?: JsonObject } = {},
-): QueryParameter<string | undefined> =>
-  parameter(
-    {
-      description,
-      schema: { type: 'string', ...(pattern && { pattern: pattern.source }), ...schema },
-      parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
-      form: 'a text',
-    },
-    options,
-  )
+  { pattern, schema, ...options }: Options & { pattern?: RegExp; schema?: JsonObject } = {},
+): QueryParameter<string | undefined> => ({
+  ...{ ...defaults, description, form: 'a text' },
+  schema: { type: 'string', ...(pattern && { pattern: pattern.source }), ...schema },
+  parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
+  ...options,
+})
 
 /** Describes texts, each in a parameter of its own. */
 export const texts = (
   description: string,
-  { items = {}, max, ...options }: Options<string[]> & { items?: JsonObject; max: number },
+  { items, max, ...options }: Options & { items?: JsonObject; max: number },
 ): QueryParameter<string[]> => ({
-  problem: 'bad-query',
-  ...{ description, form: `at most ${max} texts`, fallback: [] },
+  ...{ ...defaults, description, form: `at most ${max} texts`, fallback: [] },
   schema: { type: 'array', items: { type: 'string', ...items }, maxItems: max },
   parse: values => (values.length <= max ? values : undefined),
   ...options,
@@ -73,38 +63,31 @@ export const texts = (
 /** Describes a whole number from 1 to `max`. */
 export const integer = <Fallback extends number | undefined = undefined>(
   description: string,
-  { max, fallback, ...options }: Options<number> & { max?: number; fallback?: Fallback } = {},
+  { max = Number.POSITIVE_INFINITY, fallback, ...options }: Options & { max?: number; fallback?: Fallback } = {},
 ): QueryParameter<number | Fallback> => ({
-  problem: 'bad-query',
-  description,
+  ...{ ...defaults, description, fallback: fallback as Fallback },
+  form: Number.isFinite(max) ? `a number from 1 to ${max}` : 'a number from 1',
   schema: {
     ...{ type: 'integer', minimum: 1 },
-    ...(max !== undefined && { maximum: max }),
+    ...(Number.isFinite(max) && { maximum: max }),
     ...(fallback !== undefined && { default: fallback }),
   },
-  // Numbers of this length are exact.
-  parse: ([value = '']) =>
-    /^[1-9]\d{0,14}$/.test(value) && (max === undefined || Number(value) <= max) ? Number(value) : undefined,
-  form: max === undefined ? 'a number from 1' : `a number from 1 to ${max}`,
+  parse: ([value = '']) => (numberPattern.test(value) && Number(value) <= max ? Number(value) : undefined),
   ...options,
-  fallback: fallback as Fallback,
 })
 
 /** Describes one of a few texts. */
 export const choice = <const Option extends string>(
   description: string,
   values: readonly Option[],
-  options: Options<Option> = {},
-): QueryParameter<Option | undefined> =>
-  parameter(
-    {
-      description,
-      schema: values.length === 1 ? { const: values[0] ?? '' } : { enum: [...values] },
-      parse: ([value]) => values.find(known => known === value),
-      form: values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`,
-    },
-    options,
-  )
+  options: Options = {},
+): QueryParameter<Option | undefined> => ({
+  ...{ ...defaults, description },
+  schema: values.length === 1 ? { const: values[0] ?? '' } : { enum: [...values] },
+  parse: ([value]) => values.find(known => known === value),
+  form: values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`,
+  ...options,
+})
 
 /** Describes a truth value. */
 export const flag = (description: string, fallback: boolean): QueryParameter<boolean> => ({
@@ -114,7 +97,7 @@ export const flag = (description: string, fallback: boolean): QueryParameter<boo
 })
 
 /** Describes the page of a list: at most `limit` entries, after the one that a cursor of this form names. */
-export const pageQuery = (cursor: RegExp, max = MAX_PAGE_SIZE) => ({
+export const pageQuery = (cursor = numberPattern, max = MAX_PAGE_SIZE) => ({
   limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
   cursor: {
     description: 'The `cursor` of the page before.',
@@ -146,10 +129,7 @@ export const decodeSegment = (segment: string): string | undefined => {
 
 const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/**
- * Parses a date, which begins in UTC, or a time with its zone, into ms since 1970. Returns NaN for anything else, and
- * for a day that its month does not have, which `Date` would take for one of the next month.
- */
+/** Parses a date (UTC), or a time with its zone, into ms since 1970. Returns NaN for others, such as 30 February. */
 export const parseTime = (text: string): number => {
   const date = timeForm.exec(text)?.[1]
   if (date === undefined) return Number.NaN

@@ -1,11 +1,11 @@
 import { type Authentication, authenticate, callerKey, coveredAgents, hasPermission } from '../../auth/index.ts'
 import { agentIdPattern } from '../../card/model/index.ts'
-import { CORS_HEADERS, type HttpError, problem, type RequestContext, serviceUnavailable } from '../../http/index.ts'
+import { CORS_HEADERS, problem, type RequestContext, serviceUnavailable } from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { agentPath, answerWith, type Description, endpoint, type QueryValues, text } from '../contract/index.ts'
+import { agentPath, answerWith, type Description, endpoint, type Input, text } from '../contract/index.ts'
 import { ChangeEvent } from '../schemas/index.ts'
 
 const eventIdPattern = /^\d{1,15}$/
@@ -30,15 +30,10 @@ const stream = {
   limits: ['CALL_LIMIT'],
 } as const satisfies Partial<Description>
 
-type StreamInput = RequestContext & {
-  params: { id?: string }
-  query: QueryValues<typeof stream.query>
-  caller: Authentication
-}
+type StreamInput = Omit<Input<typeof stream & { summary: string }>, 'params'> & { params: { id?: string } }
 
-const openStream = async ({ params, query, caller, ...context }: StreamInput): Promise<Response> => {
+const openStream = async ({ params: { id: agent }, query, caller, ...context }: StreamInput): Promise<Response> => {
   const { request, env } = context
-  const { id: agent } = params
   const lastEventId = request.headers.get('Last-Event-ID') ?? query.lastEventId
   if (lastEventId !== undefined && !eventIdPattern.test(lastEventId)) throw badEventId()
   const { socket, after } = await connect(
@@ -113,21 +108,19 @@ const visibilityOf = async (
   return isCovered ? 'any' : 'public'
 }
 
-const badEventId = (): HttpError => problem('bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
+const badEventId = () => problem('bad-event-id', 'Last-Event-ID must be the id of an event of this host.')
 
 /** Advises a client whose events are not replayed. */
 const RESUBSCRIBE_HINT = 'Read GET /agents, and subscribe without Last-Event-ID.'
 
-const refusalError = (refusal: Refusal, agent: string): HttpError => {
+const refusalError = (refusal: Refusal, agent: string) => {
   switch (refusal.refused) {
     case 'unknown-agent':
       return agentNotFound(agent)
     case 'unknown-event':
       return badEventId()
-    case 'expired': {
-      const oldest = refusal.oldest + 1
-      return problem('events-expired', `Events before ${oldest} are no longer stored. ${RESUBSCRIBE_HINT}`)
-    }
+    case 'expired':
+      return problem('events-expired', `Events before ${refusal.oldest + 1} are no longer stored. ${RESUBSCRIBE_HINT}`)
     case 'too-many-replays': {
       const detail = `You have resumed more than ${MAX_CALLER_REPLAYS} event streams with missed events in a minute.`
       return problem('too-many-replays', `${detail} ${RESUBSCRIBE_HINT}`)

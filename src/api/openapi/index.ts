@@ -6,49 +6,39 @@ import { createPaths } from './paths.ts'
 import { createSchemas } from './schemas.ts'
 
 export { listLimits, listProblems, toTemplate } from './paths.ts'
-export { nameOf } from './schemas.ts'
 
 /** The documents change with a deployment only. */
 const headers = { 'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400' }
 
-let openApiText: string | undefined
-let manifestSchemaText: string | undefined
+/** The texts of the documents by their media types. */
+const texts = new Map<string, string>()
+
+const document = (summary: string, response: string, type: string, create: () => JsonObject | Promise<JsonObject>) =>
+  endpoint(
+    {
+      ...{ tag: 'documents', summary, access: 'public' },
+      responses: { 200: answerWith(response, { [type]: { text: { type: 'object' } } }) },
+      validated: true,
+    },
+    async () => {
+      const body = texts.get(type) ?? JSON.stringify(await create())
+      texts.set(type, body)
+      return { body, headers }
+    },
+  )
 
 /** Returns the endpoints of the documents that describe the API of this host, whose endpoints are `routes`. */
 export const describe = (routes: readonly Route[]) => ({
   /** `GET /openapi.json`: the OpenAPI document of this host, from which clients and mocks are made. */
-  getOpenApi: endpoint(
-    {
-      tag: 'documents',
-      summary: 'Get this document',
-      access: 'public',
-      responses: { 200: answerWith('An OpenAPI 3.1 document.', { 'application/json': { text: { type: 'object' } } }) },
-      validated: true,
-    },
-    async () => {
-      openApiText ??= JSON.stringify(await createOpenApiDocument(routes))
-      return { body: openApiText, headers }
-    },
+  getOpenApi: document('Get this document', 'An OpenAPI 3.1 document.', 'application/json', () =>
+    createOpenApiDocument(routes),
   ),
-  getManifestSchema,
+  /** `GET /schema/manifest.json`: the JSON Schema of manifests, by which editors complete and check them. */
+  getManifestSchema: document(
+    ...(['Get the JSON Schema of manifests', 'A JSON Schema (draft 7).', 'application/schema+json'] as const),
+    createManifestSchema,
+  ),
 })
-
-/** `GET /schema/manifest.json`: the JSON Schema of manifests, by which editors complete and check the owner's files. */
-const getManifestSchema = endpoint(
-  {
-    tag: 'documents',
-    summary: 'Get the JSON Schema of manifests',
-    access: 'public',
-    responses: {
-      200: answerWith('A JSON Schema (draft 7).', { 'application/schema+json': { text: { type: 'object' } } }),
-    },
-    validated: true,
-  },
-  () => {
-    manifestSchemaText ??= JSON.stringify(createManifestSchema())
-    return { body: manifestSchemaText, headers }
-  },
-)
 
 /** Returns the OpenAPI 3.1 document of a host: its routes, and JSON Schemas made from the shapes of their bodies. */
 export const createOpenApiDocument = async (routes: readonly Route[]): Promise<JsonObject> => {

@@ -1,11 +1,4 @@
-import {
-  operations as a2aOperations,
-  ERRORS,
-  type OperationName,
-  operationNames,
-  PASSTHROUGH_STATUSES,
-  pathOf,
-} from '../../a2a/index.ts'
+import { operations as a2aOperations, ERRORS, operationNames, PASSTHROUGH_STATUSES, pathOf } from '../../a2a/index.ts'
 import { type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
@@ -30,11 +23,8 @@ import { refOf, toContent } from './schemas.ts'
 /** The operations of a path by method. */
 type PathItem = Record<string, JsonObject & { responses: Responses }>
 
-/** The paths of the document, and the responses that several operations have in common. */
-type Paths = { paths: Record<string, PathItem>; responses: Responses }
-
 /** Returns the paths: one operation for each route, and for the routes of HTTP+JSON one for each operation of A2A. */
-export const createPaths = async (routes: readonly Route[]): Promise<Paths> => {
+export const createPaths = async (routes: readonly Route[]) => {
   const paths: Record<string, PathItem> = {}
   const described = await Promise.all(routes.map(async row => ({ row, operation: await row[2].describe() })))
   for (const { row, operation } of described) {
@@ -52,7 +42,7 @@ export const createPaths = async (routes: readonly Route[]): Promise<Paths> => {
 export const toTemplate = (path: string): string => path.replaceAll(/(?<![a-z]):(\w+)\+?/g, '{$1}')
 
 /** Replaces responses that several operations have by references: errors would be most of the document. */
-const shareResponses = (paths: Record<string, PathItem>): Paths => {
+const shareResponses = (paths: Record<string, PathItem>) => {
   const operations = Object.values(paths).flatMap(path => Object.values(path))
   const all = operations.flatMap(({ responses }) => Object.entries(responses))
   const shared = [...Map.groupBy(all, ([, response]) => JSON.stringify(response))].filter(([, same]) => same.length > 1)
@@ -62,7 +52,8 @@ const shareResponses = (paths: Record<string, PathItem>): Paths => {
       const name = names.get(JSON.stringify(response))
       if (name !== undefined) responses[status] = { $ref: `#/components/responses/${name}` }
     }
-  return { paths, responses: Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)])) }
+  const responses: Responses = Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)]))
+  return { paths, responses }
 }
 
 const toOperationObject = (path: string, operation: NamedDescription): PathItem[string] => {
@@ -82,7 +73,7 @@ const toOperationObject = (path: string, operation: NamedDescription): PathItem[
       },
     }),
     responses: mergeResponses(listAnswers(operation), listErrors(path, operation)),
-    security: securityOf(access),
+    security: security[access] ?? [{ token: [access] }],
     ...(limits.length > 0 && { 'x-rate-limits': limits.map(name => ({ name, ...rateLimits[name] })) }),
   }
 }
@@ -93,44 +84,37 @@ export const listLimits = ({ access, limits = [], page }: NamedDescription): (ke
   return access === 'public' || limits.includes('AUTH_LIMIT') ? all : [...all, 'AUTH_LIMIT']
 }
 
-/** Returns scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
-const securityOf = (access: Access): JsonObject[] => {
-  if (access === 'public') return []
-  if (access === 'token') return [{ token: [] }]
-  if (access === 'card') return [{}, { token: ['call'] }]
-  return access === 'optional' || access === 'reader' ? [{}, { token: ['read'] }] : [{ token: [access] }]
+/** Scopes as the roles of the token. A card may admit callers with other credentials, which it names. */
+const security: Readonly<Partial<Record<Access, JsonObject[]>>> = {
+  ...{ public: [], token: [{ token: [] }], card: [{}, { token: ['call'] }] },
+  ...{ optional: [{}, { token: ['read'] }], reader: [{}, { token: ['read'] }] },
 }
 
 // HTTP+JSON
 
-/**
- * Returns the operations of A2A that a route of the HTTP+JSON binding has with a method. Their path is one parameter of
- * the route with slashes in it, which OpenAPI cannot express.
- */
+/** Returns the operations of a route of HTTP+JSON, whose path OpenAPI cannot express: one parameter with slashes. */
 const expandRestRoute = (method: string, route: NamedDescription): { path: string; operation: NamedDescription }[] =>
   wireVersions.flatMap(version =>
     operationNames.flatMap(name => {
       const path = pathOf(name, version)
       if (path === undefined || !a2aOperations[name].http[0].includes(method)) return []
       // `id` is the agent already.
-      const renamed = path
-        .replace('pushNotificationConfigs/{id}', 'pushNotificationConfigs/{configId}')
-        .replace('{id}', '{taskId}')
+      const renamed = path.replace('Configs/{id}', 'Configs/{configId}').replace('{id}', '{taskId}')
       return [{ path: `/agents/{id}/a2a/${renamed}`, operation: describeRestCall(method, name, version, route) }]
     }),
   )
 
 const describeRestCall = (
   method: string,
-  name: OperationName,
+  name: keyof typeof a2aOperations,
   version: WireVersion,
   route: NamedDescription,
 ): NamedDescription => {
   const { streams, sends, http, ...names } = a2aOperations[name]
-  const isPreferred = http[0][0] === method
+  const suffix = http[0][0] === method ? '' : `_${method.toLowerCase()}`
   return {
     ...route,
-    id: `${name}_${version.replace('.', '_')}${isPreferred ? '' : `_${method.toLowerCase()}`}`,
+    id: `${name}_${version.replace('.', '_')}${suffix}`,
     summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
@@ -164,16 +148,13 @@ const a2aParameters: Readonly<Record<string, Parameter>> = {
   configId: anyText('The id of the push configuration.'),
 }
 
-/** The conditions of a write. */
-const writeConditions: Readonly<Record<string, Parameter>> = {
-  'If-Match': anyText('Writes only if this is an entity tag of what is registered.'),
-  'If-None-Match': { description: '`*` writes only if nothing is registered.', schema: { const: '*' } },
-}
-
 const listParameters = (path: string, operation: Description): JsonObject[] => {
   const { params = {}, query = {}, headers = {}, conditional, validated } = operation
   const allHeaders = {
-    ...(conditional && writeConditions),
+    ...(conditional && {
+      'If-Match': anyText('Writes only if this is an entity tag of what is registered.'),
+      'If-None-Match': { description: '`*` writes only if nothing is registered.', schema: { const: '*' } },
+    }),
     ...headers,
     ...(validated && { 'If-None-Match': anyText('The entity tags of what the client has.') }),
   }
@@ -183,7 +164,7 @@ const listParameters = (path: string, operation: Description): JsonObject[] => {
   return [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
       const parameter = params[name] ?? a2aParameters[name] ?? anyText(name)
-      return { name, in: 'path', required: true, ...parameter }
+      return { name, in: 'path', required: true, description: parameter.description, schema: parameter.schema }
     }),
     ...Object.entries(query).map(toObject('query')),
     ...Object.entries(allHeaders).map(toObject('header')),
@@ -195,59 +176,42 @@ const listParameters = (path: string, operation: Description): JsonObject[] => {
 const toHeader = (description: string): JsonObject => ({ ...anyText(description) })
 
 const listAnswers = ({ responses, validated, page }: NamedDescription): Responses => {
-  const notModified = {
-    description: 'The client has it already.',
-    headers: { ETag: toHeader(responseHeaders.ETag) },
-  }
-  const listed = Object.entries(responses).map(
-    ([status, { description, content, headers = [] }]): [string, JsonObject] => {
-      const names = [...(validated ? (['ETag'] as const) : []), ...headers]
-      const described = Object.fromEntries(names.map(name => [name, toHeader(responseHeaders[name])]))
-      const all = page && status === '200' ? { ...content, ...HTML } : content
-      return [
-        status,
-        { description, ...(names.length > 0 && { headers: described }), ...(all && { content: toContent(all) }) },
-      ]
-    },
-  )
-  return { ...Object.fromEntries(listed), ...(validated && !responses[304] && { 304: notModified }) }
+  const all: Description['responses'] = validated ? { 304: NOT_MODIFIED, ...responses } : responses
+  const listed = Object.entries(all).map(([status, { description, content, headers = [] }]): [string, JsonObject] => {
+    const names = [...(validated ? (['ETag'] as const) : []), ...headers]
+    const described = Object.fromEntries(names.map(name => [name, toHeader(responseHeaders[name])]))
+    const media = page && status === '200' ? { ...content, ...HTML } : content
+    return [
+      status,
+      { description, ...(names.length > 0 && { headers: described }), ...(media && { content: toContent(media) }) },
+    ]
+  })
+  return Object.fromEntries(listed)
 }
 
+const NOT_MODIFIED = { description: 'The client has it already.' }
+
 /** Responses by their status. */
-export type Responses = Record<string, JsonObject>
+type Responses = Record<string, JsonObject>
 
 /** Returns the responses of an operation for its errors, by status. */
-const listErrors = (path: string, operation: NamedDescription): Responses => ({
-  ...listOwnErrors(path, operation),
-  500: { description: 'An unexpected error, which the host has logged. The body is empty.' },
-})
-
-const listOwnErrors = (path: string, operation: NamedDescription): Responses => {
+const listErrors = (path: string, operation: NamedDescription): Responses => {
   const { errors, responses, page } = operation
   const own = listProblems(path, operation)
   const isPage = page || responses[200]?.content?.['text/html'] !== undefined
-  return errors === undefined
-    ? problemResponses([...hostProblems, ...own], isPage ? HTML : {})
-    : mergeResponses(foreignErrors(errors.form, own), problemResponses(hostProblems))
+  const listed = errors
+    ? mergeResponses(foreignErrors(errors.form, own), problemResponses(hostProblems))
+    : problemResponses([...hostProblems, ...own], isPage ? HTML : {})
+  return { ...listed, 500: { description: 'An unexpected error, which the host has logged. The body is empty.' } }
 }
 
 /** Returns the errors that an endpoint answers in another form than that of this host. */
 const foreignErrors = (form: ErrorForm, problems: readonly ProblemCode[]): Responses => {
-  switch (form) {
-    case 'ard':
-      return errorResponses(describeProblems(problems), { 'application/json': ArdError })
-    case 'superx':
-      return errorResponses(SUPERX_ERRORS, JSON_RPC)
-    case 'JSONRPC':
-      return errorResponses(callErrors(true), JSON_RPC)
-    case '0.3':
-      return errorResponses(callErrors(false), { 'application/json': RestErrorV0 })
-    default:
-      return errorResponses(callErrors(false), { 'application/a2a+json': RestErrorV1 })
-  }
+  if (form === 'ard') return errorResponses(describeProblems(problems), { 'application/json': ArdError })
+  if (form === '1.0') return errorResponses(callErrors(false), { 'application/a2a+json': RestErrorV1 })
+  if (form === '0.3') return errorResponses(callErrors(false), { 'application/json': RestErrorV0 })
+  return errorResponses(form === 'JSONRPC' ? callErrors(true) : SUPERX_ERRORS, { 'application/json': JsonRpcResponse })
 }
-
-const JSON_RPC: Content = { 'application/json': JsonRpcResponse }
 
 const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status => ({
   ...{ status, text: 'A JSON-RPC error.' },
@@ -255,16 +219,12 @@ const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status =
 
 /** Merges responses, because a status can stand for several, whose bodies have different media types. */
 const mergeResponses = (responses: Responses, others: Responses): Responses => {
-  const merged = { ...responses }
+  const merged = { ...responses, ...others }
   for (const [status, other] of Object.entries(others)) {
-    const response = merged[status]
-    merged[status] = response
-      ? {
-          ...response,
-          description: `${response.description}\n\n${other.description}`,
-          content: { ...(response.content as JsonObject), ...(other.content as JsonObject) },
-        }
-      : other
+    const response = responses[status]
+    if (!response) continue
+    const content = { ...(response.content as JsonObject), ...(other.content as JsonObject) }
+    merged[status] = { ...response, description: `${response.description}\n\n${other.description}`, content }
   }
   return merged
 }
@@ -313,10 +273,8 @@ const accessProblems = (access: Access): readonly ProblemCode[] => {
   return [...authentication, 'forbidden', ...(isRead ? [] : (['admin-token-missing'] as const))]
 }
 
-const textProblems: readonly ProblemCode[] = ['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type']
-
 const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
-  ...textProblems,
+  ...(['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type'] as const),
   // In a sequence of documents, those two are problems of one document.
   ...(Object.values(content).some(media => 'each' in media) ? [] : (['too-deep', 'duplicate-name'] as const)),
   ...(problem ? [problem] : []),

@@ -11,10 +11,10 @@ const isSchema = (entry: [string, unknown]): entry is [string, v.GenericSchema] 
 /** The shapes of requests and responses, by their names in the document. */
 const definitions = Object.fromEntries(Object.entries<unknown>(shapes).filter(isSchema))
 
-const names = new Map(Object.entries(definitions).map(([name, schema]) => [schema, name]))
-
-/** Returns the name of a shape; undefined if it has none. */
-export const nameOf = (schema: v.GenericSchema): string | undefined => names.get(schema)
+/** The name of each shape in the document. */
+export const names = new Map<v.GenericSchema, string>(
+  Object.entries(definitions).map(([name, schema]) => [schema, name]),
+)
 
 /** Returns the reference to a schema of the document. */
 export const refOf = (name: string): string => `#/components/schemas/${name}`
@@ -34,7 +34,7 @@ const config = { ...conversionConfig, target: 'draft-2020-12', typeMode: 'input'
 
 /** Returns the reference to a named schema, or the whole of one that only this body has. */
 const toSchema = (schema: v.GenericSchema): JsonObject => {
-  const name = nameOf(schema)
+  const name = names.get(schema)
   if (name !== undefined) return { $ref: refOf(name) }
   const { $schema, ...inline } = JSON.parse(JSON.stringify(toJsonSchema(schema, config)))
   return inline
@@ -53,10 +53,7 @@ export const createSchemas = (): JsonObject => {
   return { ...own, ...cardSchemas() }
 }
 
-/**
- * Returns the schemas of cards and manifests, which are made apart, in draft 7, which means the same in these parts.
- * Their references have another base here.
- */
+/** Returns the schemas of cards and manifests, made in draft 7, which means the same here. References get a new base. */
 const cardSchemas = (): JsonObject => {
   const { $schema, definitions, ...manifest } = createManifestSchema()
   return {

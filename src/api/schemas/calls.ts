@@ -1,10 +1,6 @@
 import * as v from 'valibot'
 import { json } from '../../card/model/index.ts'
-import { anyObject, described, text } from './parts.ts'
-
-// A2A calls.
-
-export const integer = v.pipe(v.number(), v.integer())
+import { anyObject, described, integer, text } from './parts.ts'
 
 const JsonRpcId = described(v.union([v.string(), v.number(), v.null()]), 'Repeated in the response.')
 

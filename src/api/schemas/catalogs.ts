@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 import { json, strictObject, wholeNumber } from '../../card/model/index.ts'
 import { MAX_FILTERS, MAX_PAGE_SIZE, MAX_QUERY_LENGTH, MAX_SEARCH_TEXT_LENGTH } from '../../limits.ts'
-import { text, texts, time, url } from './parts.ts'
-
-// Catalogs, and the API of ARD.
+import { integer, text, texts, time, url } from './parts.ts'
 
 const TrustManifest = v.object({
   identity: text('The DID of the host that signs the card: it has the domain of the identifier of the entry.'),
@@ -43,14 +41,16 @@ export const AiCatalog = catalogOf(v.object(aiCatalogEntry))
 
 export const ArdManifest = catalogOf(ArdEntry)
 
+const pageToken = v.optional(text('The token of the next page. The last page has none.'))
+
 export const ArdList = v.object({
   items: v.array(ArdEntry),
-  pageToken: v.optional(text('The token of the next page. The last page has none.')),
+  pageToken,
 })
 
-const Link = v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })
-
-const links = v.optional(v.array(Link))
+const links = v.optional(
+  v.array(v.object({ href: v.string(), type: v.optional(v.string()), title: v.optional(v.string()) })),
+)
 
 export const LinkSet = v.object({
   linkset: v.array(
@@ -101,12 +101,12 @@ export const ArdSearchResult = v.object({
   results: v.array(
     v.object({
       ...ardEntry,
-      score: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+      score: v.pipe(integer, v.minValue(0), v.maxValue(100)),
       source: url('The registry that has the agent.'),
     }),
   ),
   referrals: v.array(json),
-  pageToken: v.optional(text('The token of the next page. The last page has none.')),
+  pageToken,
 })
 
 export const ArdError = v.object({

@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { json, type Observations, strictObject } from '../../card/model/index.ts'
 import { count, described, id, list, Pointer, time, toTime } from './parts.ts'
 
-// What calls and checks of an agent have shown.
-
 /** The body of `POST /agents/{id}/check`, if there is one: whether work is started, too. */
 export const CheckRequest = strictObject({ send: v.optional(v.boolean()) })
 
@@ -40,14 +38,13 @@ export type Observed = v.InferOutput<typeof Observed>
 
 /** Returns what calls have shown as responses have it. */
 export const toObserved = (observations: Observations): Omit<Observed, 'id' | 'proposals'> => {
-  const { first, last, calls, failures, protocols, ...observed } = observations
+  const { first, last, protocols, ...observed } = observations
+  const { calls, failures } = observed
   const failed = Object.values(failures).reduce((sum, count) => sum + count, 0)
-  const { streaming, pushNotifications, operations, mediaTypes } = observed
   return {
-    calls,
+    ...observed,
     ...(calls > 0 && { since: toTime(first), lastSeen: toTime(last) }),
     errorRate: calls === 0 ? 0 : Number((failed / calls).toFixed(4)),
-    ...{ failures, streaming, pushNotifications, operations, mediaTypes },
     interfaces: Object.entries(protocols).map(([protocol, outcomes]) => {
       const [protocolBinding = '', protocolVersion = ''] = protocol.split(' ')
       return { protocolBinding, protocolVersion, ...outcomes }

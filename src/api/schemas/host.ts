@@ -1,15 +1,13 @@
 import * as v from 'valibot'
 import { keyRoles } from '../../card/model/index.ts'
 import { keySecrets } from '../../variables.ts'
-import { anyObject, count, cursor, id, oneOf, seq, text, texts, time } from './parts.ts'
-
-// The host: its audit, state and keys.
+import { anyObject, count, cursor, id, integer, oneOf, seq, text, texts, time } from './parts.ts'
 
 export const AuditEntry = v.object({
   number: count('Counts the entries from 1.'),
   time: time('When it happened.'),
   actor: text('`admin`, the id of a token, `host`, or `anonymous`.'),
-  what: text('What happened.'),
+  what: v.string(),
   agent: v.optional(id),
   seq: v.optional(seq),
   details: v.optional(anyObject('What else is known of it. Never a secret.')),
@@ -30,11 +28,7 @@ export const AuditPage = v.object({
   cursor,
 })
 
-export const ImportResult = v.object({
-  agents: count('Imported agents.'),
-  revisions: count('Imported revisions.'),
-  tokens: count('Imported tokens.'),
-})
+export const ImportResult = v.object({ agents: integer, revisions: integer, tokens: integer })
 
 export const Health = v.object({
   service: v.literal('calling-card'),

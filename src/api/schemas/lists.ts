@@ -1,15 +1,12 @@
 import * as v from 'valibot'
 import { cardUrl } from '../../card/model/index.ts'
+import type { Json } from '../../json/index.ts'
 import type { ListedAgent as AgentRecord, SearchHit } from '../../registry/shared.ts'
 import { cursor, described, flag, id, mapOf, oneOf, text, texts, url } from './parts.ts'
 
-// Lists of agents.
-
 const ListedAgent = v.object({
   id,
-  name: text('The name in the card.'),
-  description: text('The description in the card.'),
-  version: text('The version in the card.'),
+  ...{ name: v.string(), description: v.string(), version: v.string() },
   card: url('The URL of the card.'),
   url: text('The preferred endpoint. Empty for none.'),
   visibility: v.optional(oneOf(['public', 'internal'], 'Only in lists for callers with a token.')),
@@ -72,3 +69,10 @@ export const toHosting = ({ visibility, set, manifestEtag: etag }: AgentRecord) 
 export const toShamanAgent = ({ name, description, version, shaman }: AgentRecord) => ({
   ...{ name, description, version, ...shaman },
 })
+
+/** Returns an agent as SuperX has it. Its older clients send the `id` back, newer ones the `name`. */
+export const toSuperxAgent = ({ id, origin, protocol, description, version, url }: SuperxAgent) => ({
+  ...{ id, name: id, protocol, description, version, url, agentCard: { url: cardUrl({ origin, id }) } },
+})
+
+type SuperxAgent = Record<'id' | 'origin', string> & Record<'protocol' | 'description' | 'version' | 'url', Json>

@@ -11,8 +11,10 @@ export const described = <Schema extends v.GenericSchema>(schema: Schema, descri
 export const text = (description: string) => described(v.string(), description)
 /** A boolean. */
 export const flag = (description: string) => described(v.boolean(), description)
+/** A whole number. */
+export const integer = v.pipe(v.number(), v.integer())
 /** A whole number that is not negative. */
-export const count = (description: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(description))
+export const count = (description: string) => v.pipe(integer, v.minValue(0), v.description(description))
 /** A time in ISO 8601, in UTC. */
 export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
 /** Returns a time in ms since 1970 as responses have it. */
@@ -35,7 +37,7 @@ export const anyObject = (description: string) => mapOf(v.optional(json), descri
 /** The cursor of a page. */
 export const cursor = v.optional(text('The `cursor` of the next page. The last page has none.'))
 /** The number of a revision. */
-export const seq = v.pipe(v.number(), v.integer(), v.minValue(1), v.description('The number of the revision, from 1.'))
+export const seq = v.pipe(integer, v.minValue(1), v.description('The number of the revision, from 1.'))
 /** The id of an agent. */
 export const id = text('The id of the agent.')
 
@@ -49,7 +51,7 @@ export const FieldError = v.object({ pointer: Pointer, message: text('What is wr
 export const Problem = v.object({
   type: v.literal('about:blank'),
   title: text('The name of the status.'),
-  status: v.pipe(v.number(), v.integer()),
+  status: integer,
   code: text('The stable code of the error.'),
   detail: text('What is wrong, for people.'),
   errors: v.optional(list(FieldError, 'What is wrong with the body, place by place.')),

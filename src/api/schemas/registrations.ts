@@ -2,22 +2,7 @@ import * as v from 'valibot'
 import { type Changes, changeClasses } from '../../card/diff/index.ts'
 import { cardUrl, json, strictObject } from '../../card/model/index.ts'
 import type { SourceRecord } from '../../registry/shared.ts'
-import {
-  anyObject,
-  count,
-  FieldError,
-  flag,
-  id,
-  list,
-  mapOf,
-  Note,
-  oneOf,
-  Pointer,
-  Problem,
-  seq,
-  text,
-  url,
-} from './parts.ts'
+import { anyObject, count, FieldError, flag, id, list, mapOf, Note, Pointer, Problem, seq, text, url } from './parts.ts'
 import { registeredSource, toRegisteredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
@@ -48,7 +33,7 @@ export const LintResult = v.object({
   ),
 })
 
-export const ChangeClass = oneOf(changeClasses, 'What a change means for clients.')
+export const ChangeClass = v.pipe(v.picklist(changeClasses), v.description('What a change means for clients.'))
 
 export const Change = v.object({
   class: ChangeClass,

@@ -5,8 +5,6 @@ import { anyObject, cursor, id, mapOf, seq, text, time, toTime } from './parts.t
 import { Change, ChangeClass } from './registrations.ts'
 import { Drift } from './sources.ts'
 
-// The history of an agent.
-
 const revision = v.object({
   seq,
   created: time('When it was made.'),

@@ -4,8 +4,6 @@ import { payloadRules } from '../../card/signatures/index.ts'
 import type { PendingCard, SourceRecord, SourceState as StoredState } from '../../registry/shared.ts'
 import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
-// Remote cards.
-
 export const Drift = list(
   v.object({
     op: v.picklist(['add', 'remove', 'replace', 'more']),
@@ -131,7 +129,4 @@ const toStatus = (
 })
 
 /** Returns a card that waits for its owner, without the card itself. */
-export const toPending = (pending: Omit<PendingCard, 'card'>): v.InferOutput<typeof Pending> => {
-  const { etag, widens, drift } = pending
-  return { etag, widens, drift }
-}
+export const toPending = ({ etag, widens, drift }: Omit<PendingCard, 'card'>) => ({ etag, widens, drift })

@@ -1,9 +1,7 @@
 import * as v from 'valibot'
 import { scopes, strictObject } from '../../card/model/index.ts'
 import { TokenRecord } from '../../registry/shared.ts'
-import { cursor, flag, text, texts, time } from './parts.ts'
-
-// Tokens.
+import { cursor, flag, text, texts, time, toTime } from './parts.ts'
 
 /** The body of `POST /tokens`. */
 export const TokenRequest = strictObject(
@@ -21,7 +19,7 @@ export const TokenRequest = strictObject(
 )
 
 const token = {
-  id: text('The id of the token.'),
+  id: v.string(),
   scopes: v.array(v.picklist(scopes)),
   agents: texts('Agent ids, in which `*` matches any characters.'),
   tiers: texts('The tiers of extended cards that the token may read.'),
@@ -48,6 +46,6 @@ export const OwnToken = v.object({
 /** Returns a token as responses have it. */
 export const toToken = ({ id, note, scopes, agents, tiers, created, expires }: TokenRecord): Token => ({
   ...{ id, note, scopes, agents, tiers },
-  created: new Date(created).toISOString(),
-  expires: expires === null ? null : new Date(expires).toISOString(),
+  created: toTime(created),
+  expires: expires === null ? null : toTime(expires),
 })

@@ -4,8 +4,6 @@ import { payloadRules } from '../../card/signatures/index.ts'
 import { MAX_KEY_SOURCES } from '../../limits.ts'
 import { described, flag, oneOf, text, texts } from './parts.ts'
 
-// The signatures of a card.
-
 const keyMessage = 'must be a JWK, the URL of a JWK Set, or a DID such as did:web:agent.example.com'
 
 /** The body of `POST /verify`: a card or its address, and the keys that the caller trusts. */
