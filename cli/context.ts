@@ -121,13 +121,8 @@ export type Clock = {
 /** The real time. */
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, signal && { signal })
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    }
-  },
+  // Rejects only after an abort.
+  sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => {}),
 }
 
 /**

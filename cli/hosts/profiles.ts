@@ -8,16 +8,8 @@ import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
-/** A host that has a name. */
-export type Profile = {
-  name: string
-  url: string
-  /** The place where the host is named, for people. */
-  source: string
-  set?: string
-  /** No file names it. */
-  isBuiltIn?: true
-}
+/** A host that has a name. `source` is the place that names it, for people; `isBuiltIn`: no file does. */
+export type Profile = { name: string; url: string; source: string; set?: string; isBuiltIn?: true }
 
 /** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */
 type Profiles = { hosts: Profile[]; defaultName?: string }
@@ -126,15 +118,12 @@ export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PO
 /** Checks whether what is sent to a URL travels unencrypted to another machine. */
 export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
-/**
- * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query, a fragment or what a
- * shell interprets; `source` is where it is written.
- */
+/** Parses the URL of a host: no shell interprets a part of it. Drops its trailing slash. `source` is its place. */
 export const parseHostUrl = (text: string, source?: string): string => {
   if (!isHostUrl(text)) {
-    const shown = `"${text.replace(/\/\/[^/@]*@/, '//…@')}"`
-    const subject = source === undefined ? shown : `${source}: ${shown}`
-    throw new UsageError(`${subject} is not the URL of a host. Use one such as https://cards.example.com`)
+    const place = source === undefined ? '' : `${source}: `
+    const shown = text.replace(/\/\/[^/@]*@/, '//…@')
+    throw new UsageError(`${place}"${shown}" is not the URL of a host. Use one such as https://cards.example.com`)
   }
   return new URL(text).href.replace(/(?<!\/)\/+$/, '')
 }

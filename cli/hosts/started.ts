@@ -25,10 +25,7 @@ export const readStarted = (file: string): Started | undefined => {
   return parsed.success && parsed.output.began === whenBegan(parsed.output.pid) ? parsed.output : undefined
 }
 
-/**
- * Writes which host a file is about, readable only by this user. Writes nothing if the file is about another host that
- * runs, and returns that one.
- */
+/** Writes which host a file is about, for this user only. Returns the host that it is already about, if that runs. */
 export const claimFile = (file: string, host: Omit<Started, 'began'>): Started | undefined => {
   const text = JSON.stringify({ ...host, began: whenBegan(host.pid) })
   mkdirSync(dirname(file), { recursive: true })

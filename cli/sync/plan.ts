@@ -24,10 +24,7 @@ export const planStep = (draft: Draft, registered: RegisteredAgent | undefined):
   return { draft, todo: isSame ? 'nothing' : 'update', before, etag: registered.etag }
 }
 
-/**
- * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An
- * agent without a set belongs to nobody yet.
- */
+/** Returns why a file must not replace what is registered: an agent of another set has another owner. */
 export const describeOtherOwner = ({ manifest }: Draft, registered: RegisteredAgent | undefined) => {
   const owner = registered && toComparable(registered.manifest).set
   if (owner === undefined || owner === manifest.set) return undefined

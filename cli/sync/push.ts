@@ -7,9 +7,8 @@ import { type Action, type AgentResult, callRules } from './result.ts'
 const MAX_ATTEMPTS = 3
 
 /**
- * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a
- * concurrent write only with `force`. If that write has the same manifest, an earlier response was lost, and the push
- * has succeeded. `first` is the outcome of the first attempt if that was made already.
+ * Registers the manifest of a step. Overwrites a concurrent write only with `force`; if that has the same manifest, an
+ * earlier response was lost, and the push has succeeded. `first` is the outcome of the first attempt, if made already.
  */
 export const push = async (
   client: HostClient,
@@ -68,11 +67,9 @@ export const describeRejection = (step: Step, { rejected, detail, errors }: Reje
 })
 
 /** Reports each rejection of the host as this action. */
-export const REJECTED_ACTIONS = {
-  conflict: 'changed meanwhile',
-  forbidden: 'forbidden',
-  invalid: 'refused',
-} as const satisfies Record<Rejection['rejected'], Action>
+export const REJECTED_ACTIONS: Record<Rejection['rejected'], Action> = {
+  ...{ conflict: 'changed meanwhile', forbidden: 'forbidden', invalid: 'refused' },
+}
 
 const describePut = (result: PutResult): Partial<AgentResult> => {
   const { seq, etags, urls, root, published, source, class: changeClass, changes, report } = result

@@ -153,10 +153,7 @@ const MAX_LINE_OVERHEAD = 1024
 /** Returns the result for one item from the request of its group; undefined if it has none there. */
 type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
 
-/**
- * Returns a function that reads the entity tag of a manifest that is registered, `null` for an agent that is not:
- * undefined if it has to be read by itself. The first draft always has to: it shows whether the host can be used.
- */
+/** Looks up entity tags, `null` for agents that do not exist, but not that of the first draft, which tests the host. */
 const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> =>
   share(
     drafts.slice(1),
@@ -168,9 +165,8 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
   )
 
 /**
- * Returns a function that registers the manifest of a step: undefined if it has to be pushed by itself. The first step
- * always has to: on an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may
- * take longer than one request.
+ * Registers manifests, but not that of the first step, which becomes the root agent of an empty host, and no remote
+ * cards: the host fetches them, which may take longer than one request.
  */
 const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | Rejection> => {
   const sizeOf = ({ draft }: Step): number => Buffer.byteLength(JSON.stringify(draft.manifest))
