@@ -14,8 +14,8 @@ export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 export type CardFolder = { folder: string; root: string; cwd: string }
 
 /**
- * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on,
- * whatever was named, so that a single file inherits the same as in its folder. Outside of it, they begin with `root`.
+ * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, so
+ * that a single file inherits the same as in its folder, or, outside of it, from `root` on.
  */
 export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
   const fromHere = relative(cwd, resolve(cwd, folder))
@@ -31,10 +31,8 @@ const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' &
 
 /** Checks that a defaults file has only manifest fields that more than one agent can have. */
 export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
-  const { file } = source
-  const start = { file, line: 1, column: 1 }
-  const value = isJsonObject(source.value) ? omit(source.value, '$schema') : source.value
-  if (value === null) return { manifest: {}, sources: [source] }
+  const start = { file: source.file, line: 1, column: 1 }
+  const value = isJsonObject(source.value) ? omit(source.value, '$schema') : (source.value ?? {})
   if (!isJsonObject(value))
     return { problems: [{ ...start, pointer: '', message: 'must be an object, such as `set: my-team`' }] }
   const problems = Object.keys(value).flatMap((name): Diagnostic[] => {
