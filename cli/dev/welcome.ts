@@ -56,10 +56,7 @@ export const welcome = async (
       ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
       ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
-    ...section(
-      'Find agents by words, and in the catalog that directories read:',
-      root ? findCommands(url, root) : [],
-    ),
+    ...section('Find agents by words, and in the catalog that directories read:', root ? findCommands(url, root) : []),
     ...SAMPLES.flatMap(([id, title, commandsFor]) => (isShown(id) ? section(title, commandsFor(url)) : [])),
     `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,

@@ -97,9 +97,7 @@ const flowUrls = [
 ] as const
 
 /** The members of a flow that the page shows, whichever flow it is. */
-type Flow = {
-  [Name in (typeof flowUrls)[number][0]]?: string | undefined
-} & { scopes?: Record<string, string>; pkceRequired?: boolean | undefined }
+type Flow = Partial<Record<(typeof flowUrls)[number][0], string> & Flows['authorizationCode']>
 
 const flowList = (flows: Flows): Html =>
   html`<ul>${flowTitles.map(([name, title]) => flows[name] && flowItem(title, flows[name] as Flow))}</ul>`

@@ -140,10 +140,8 @@ const callableOrigins = ({ card, origin }: CardFacts): string[] => {
 const MAX_TITLE_LENGTH = 100
 const MAX_DESCRIPTION_LENGTH = 280
 
-/** Returns the title of a card page. */
 const pageTitle = ({ card, id }: CardFacts): string => headline(card.name, MAX_TITLE_LENGTH) || id
 
-/** Returns a card page in a sentence or two. */
 const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
 
 /**

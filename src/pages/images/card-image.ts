@@ -68,12 +68,12 @@ const describe = (tagline: string, skills: Skills, url: string): string => {
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
 
-/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
-type Layout = { isMirrored: boolean; place: (x: number, width: number) => number }
+type Layout = ReturnType<typeof createLayout>
 
-const createLayout = (isMirrored: boolean): Layout => ({
+/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
+const createLayout = (isMirrored: boolean) => ({
   isMirrored,
-  place: (x, width) => (isMirrored ? WIDTH - x - width : x),
+  place: (x: number, width: number): number => (isMirrored ? WIDTH - x - width : x),
 })
 
 /** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line. */
