@@ -1,4 +1,5 @@
-import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Diagnostic, ParsedFile } from '../../src/card/file/index.ts'
 import { Manifest } from '../../src/card/manifest/index.ts'
 import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/index.ts'
@@ -6,6 +7,10 @@ import { didYouMean } from '../did-you-mean.ts'
 
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
+
+/** Returns the defaults file of a folder, if it has one. */
+export const findDefaults = (folder: string, cwd: string): string | undefined =>
+  DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
 
 /** The fields that the files of a folder inherit, and the files where they are written, the innermost first. */
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }

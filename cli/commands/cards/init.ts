@@ -15,6 +15,7 @@ import {
   CARDS_FOLDER,
   createFile,
   DEFAULTS_NAMES,
+  findDefaults,
   isCardFileName,
   isFolder,
   isIssuerUrl,
@@ -196,7 +197,7 @@ const findProblem = (field: Field, answers: Answers): string | undefined => {
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
 const writeSurroundings = (cwd: string): string[] => {
   const repository = foldersOfRepository(cwd).at(-1)
-  const hasDefaults = DEFAULTS_NAMES.some(name => existsSync(join(cwd, CARDS_FOLDER, name)))
+  const hasDefaults = findDefaults(CARDS_FOLDER, cwd) !== undefined
   const defaults = join(CARDS_FOLDER, 'defaults.yaml')
   const set = toSlug(basename(repository ?? cwd), 'my-cards')
   return [
