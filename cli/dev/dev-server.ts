@@ -113,15 +113,11 @@ export const waitUntilSilent = async (url: string, server: ChildProcess, context
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
-const waitForDisconnection = ({ port, hostname }: URL): Promise<void> =>
-  new Promise(resolve => {
-    connect(Number(port), hostname)
-      .unref()
-      // A connection that is refused or reset is closed as well.
-      .on('error', () => undefined)
-      .on('close', () => resolve())
-      .resume()
-  })
+const waitForDisconnection = async ({ port, hostname }: URL): Promise<void> => {
+  const connection = connect(Number(port), hostname).unref().resume()
+  // A connection that is refused or reset has ended as well.
+  await once(connection, 'close').catch(() => {})
+}
 
 const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
   fetch(url, { signal: AbortSignal.timeout(5000) }).then(

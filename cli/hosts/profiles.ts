@@ -108,8 +108,7 @@ const envProfile = (name: string, folder: string): Profile | undefined => {
 
 const envProfileNames = (folder: string): string[] =>
   readdirSync(folder)
-    .filter(file => file.startsWith('.env.'))
-    .map(file => file.slice('.env.'.length))
+    .flatMap(file => (file.startsWith('.env.') ? file.slice('.env.'.length) : []))
     .filter(name => envProfile(name, folder) !== undefined)
 
 /** Returns where `npm start` listens. */

@@ -45,6 +45,7 @@ export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick
   if (todo !== 'update') return { action: todo === 'create' ? 'to create' : 'unchanged' }
   const registered = before && compile({ ...before, id }, { id, requestOrigin: origin })
   if (!compiled || !registered || !('compiled' in registered)) return { action: 'to update' }
+  const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })
   const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))
   const [first, ...others] = changes
   if (!first || changeClass === 'cosmetic') return { action: 'to update' }
@@ -59,5 +60,3 @@ export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick
         : `${changeClass}: ${first.message}${rest}`,
   }
 }
-
-const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })
