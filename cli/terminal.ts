@@ -21,10 +21,7 @@ export type Terminal = ReturnType<typeof createTerminal>
 /** A progress bar. `stop` removes it, however far it is. */
 type Progress = { tick: () => void; stop: () => void }
 
-/**
- * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why
- * an answer is not valid.
- */
+/** Asks until the answer is valid, and returns it. An empty one means `initial`; `check` returns what is wrong with one. */
 export type Ask = (
   question: string,
   options?: { initial?: string; check?: (answer: string) => string | undefined },

@@ -34,7 +34,7 @@ export const readChosenToken = (cwd: string, processEnv: Environment): string | 
 
 /**
  * Writes the configuration of `wrangler dev`: that of deployments, with bindings to the example Workers and the names
- * of the secrets. `file` is beside `wrangler.toml`, for its relative paths. Returns all configurations, the host's first.
+ * of secrets. `file` is beside `wrangler.toml`, for its relative paths. Returns all configurations, the host's first.
  */
 export const writeDevConfig = (cwd: string, file: string): string[] => {
   const examples = EXAMPLE_WORKERS.filter(({ config }) => existsSync(join(cwd, config)))

@@ -37,10 +37,7 @@ const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent i
 /** Checks whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
 export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER
 
-/**
- * Reads the named files, folders and globs with the defaults of their folders. An invalid file does not affect the
- * others. External agents are last, because the first agent of an empty host becomes its root agent.
- */
+/** Reads the named files, folders and globs with the defaults of their folders. Invalid files do not affect others. */
 export const loadManifests = (
   named: readonly string[],
   origin: string,
@@ -48,6 +45,7 @@ export const loadManifests = (
   allowSecrets: readonly Pointer[] = [],
 ): LoadedManifests => {
   if (named.includes(CARDS_FOLDER)) rejectLinkOutside(CARDS_FOLDER, cwd)
+  // External agents are last: the first agent of an empty host becomes its root agent.
   const isExternal = (each: { file: string }): number => Number(isExternalAgentsName(each.file))
   const files = findFiles(named, cwd).sort((one, other) => isExternal(one) - isExternal(other))
   const skipped: SkippedFile[] = []

@@ -164,10 +164,7 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
     },
   )
 
-/**
- * Registers manifests, but not that of the first step, which becomes the root agent of an empty host, and no remote
- * cards: the host fetches them, which may take longer than one request.
- */
+/** Registers manifests, but not the first, which may become the root agent, and no remote cards, which take longer. */
 const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | Rejection> => {
   const sizeOf = ({ draft }: Step): number => Buffer.byteLength(JSON.stringify(draft.manifest))
   const isShared = (step: Step): boolean =>
