@@ -21,7 +21,7 @@ export type Terminal = ReturnType<typeof createTerminal>
 /** A progress bar. `stop` removes it, however far it is. */
 type Progress = { tick: () => void; stop: () => void }
 
-/** Asks until the answer is valid, and returns it. An empty one means `initial`; `check` returns what is wrong with one. */
+/** Asks until the answer is valid, and returns it. An empty one means `initial`; `check` returns what is wrong. */
 export type Ask = (
   question: string,
   options?: { initial?: string; check?: (answer: string) => string | undefined },
@@ -78,7 +78,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     canAsk: stdin.isTTY === true,
     /** A person reads stdout, and not a program. */
     isTerminal: stdout.isTTY === true,
-    /** Writes data for a program to stdout: what would command a terminal is escaped as in JSON, where it is the same. */
+    /** Writes data for a program to stdout, in which what would command a terminal is escaped as in JSON. */
     out: (text: string): void => write(stdout, escapeControls(text)),
     /** Writes a line of a file to stdout, byte for byte unless a person reads it. */
     raw: (line: string): void => write(stdout, stdout.isTTY ? escapeControls(line) : line),

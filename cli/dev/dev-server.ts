@@ -125,7 +125,7 @@ const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
     () => false,
   )
 
-/** Ends a child that was spawned `detached`, and all that it started: workerd would keep the port. Waits for its end. */
+/** Ends a child that was spawned `detached`, with all that it started: workerd would keep the port. Waits for that. */
 export const stopGroup = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined) return
   const ended = hasEnded(child) ? Promise.resolve() : once(child, 'exit')
@@ -144,7 +144,7 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   }
 }
 
-/** Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and the port stays used. */
+/** Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and keeps the port. */
 export const exitWithParent = (stop: () => void): void => {
   // A process that npm did not start may outlive its parent, as with nohup.
   if (process.env.npm_lifecycle_event === undefined) return

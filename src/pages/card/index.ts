@@ -144,7 +144,7 @@ const pageTitle = ({ card, id }: CardFacts): string => headline(card.name, MAX_T
 
 const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
 
-/** Renders what previews and search engines read. The picture of the agent is SVG, which most reject, so none is named. */
+/** Renders what previews and search engines read. It names no picture: that of the agent is SVG, which most reject. */
 const shareHead = (facts: CardFacts): Html => {
   const { id, origin, cardUrl } = facts
   const url = `${origin}/agents/${id}`
