@@ -129,18 +129,14 @@ const chooseUrl = (target: Target, urls: string[], hasNewToken: boolean, { info 
 }
 
 /** Writes what this deployment has shown, and the file does not have. */
-const saveTarget = (
-  { file, values, canStore }: Target,
-  url: string | undefined,
-  created: string | undefined,
-  { configFolder, terminal }: Context,
-): void => {
+const saveTarget = (target: Target, url: string | undefined, created: string | undefined, context: Context): void => {
+  const { file, values, canStore } = target
   const isUrlNew = url !== undefined && (created !== undefined || values.SYNC_CARD_URL === undefined)
-  if (!canStore || !(isUrlNew || created !== undefined)) return
-  const token = created === undefined ? {} : { ADMIN_TOKEN: created }
-  writeEnvFile(configFolder, file, { ...token, ...(isUrlNew && { SYNC_CARD_URL: url }) })
-  if (created !== undefined)
-    terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. Keep it: it lets you change the cards.`)
+  const variables = { ...(created && { ADMIN_TOKEN: created }), ...(isUrlNew && { SYNC_CARD_URL: url }) }
+  if (!canStore || Object.keys(variables).length === 0) return
+  writeEnvFile(context.configFolder, file, variables)
+  const advice = 'Keep it: it lets you change the cards.'
+  if (created) context.terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. ${advice}`)
 }
 
 /** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */

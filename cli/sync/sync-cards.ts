@@ -39,12 +39,12 @@ export const syncCards = async (
     ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })
     : undefined
   const planned = await planSteps(run, selected.drafts)
-  const steps = planned.filter((step): step is Step => 'todo' in step)
+  const steps = planned.filter(step => 'todo' in step)
   if (!run.breaker.isOpen)
     for (const step of steps) if (step.todo === 'update') options.onDifference?.(describeStep(step))
   const results = [
     ...selected.invalid.map((file): AgentResult => ({ ...file, action: 'invalid' })),
-    ...planned.filter((step): step is AgentResult => 'action' in step),
+    ...planned.filter(step => 'action' in step),
     ...(options.dryRun
       ? steps.map(step => ({ ...describeStep(step), ...foreseeStep(step, url) }))
       : await carryOut(run, steps)),
@@ -75,12 +75,9 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
     if (otherOwner !== undefined)
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
     const step = planStep(draft, registered)
+    const advice = 'correct the errors below, or push it as it is with --force'
     if (run.options.force !== true && step.todo !== 'nothing' && breaksClients(draft, run.url))
-      return {
-        ...describeStep(step),
-        action: 'not sent',
-        detail: 'correct the errors below, or push it as it is with --force',
-      }
+      return { ...describeStep(step), action: 'not sent', detail: advice }
     if (step.todo !== 'nothing' || !hasRemoteCard(draft.manifest)) return step
     // An unchanged agent may still have an upstream card that could not be fetched.
     const source = await run.breaker.call(() => run.client.getSource(draft.id))

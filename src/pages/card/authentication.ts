@@ -43,14 +43,13 @@ const credential = (name: string, schemes: Schemes, scopes: readonly string[] = 
 /** Names what a scheme asks for; undefined for a type that A2A does not define. */
 const schemeWords = (scheme: Partial<Scheme>): Html | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
-  if (key) return html`an API key in the ${apiKeyPlaces[key.location]} ${code(key.name)}`
+  if (key)
+    return html`an API key in the ${key.location === 'query' ? 'query parameter' : key.location} ${code(key.name)}`
   if (http) return httpWords(http)
   if (scheme.oauth2SecurityScheme) return html`an OAuth 2.0 access token`
   if (scheme.openIdConnectSecurityScheme) return html`a token from an OpenID Connect provider`
   return scheme.mtlsSecurityScheme && html`a TLS client certificate`
 }
-
-const apiKeyPlaces = { header: 'header', query: 'query parameter', cookie: 'cookie' } as const
 
 const httpWords = ({ scheme, bearerFormat }: NonNullable<Scheme['httpAuthSecurityScheme']>): Html => {
   const name = scheme.toLowerCase()

@@ -11,11 +11,10 @@ export const MONOGRAM_COLORS = [
 
 /** Returns the monogram of an agent: one or two characters of its name, and a color that only depends on its id. */
 export const monogramOf = ({ id, name }: Subject) => ({
-  initials: [toLine(name), id].map(initialsOf).find(isDrawable) ?? '',
+  // Some letters are too wide to draw.
+  initials: [toLine(name), id].map(initialsOf).find(each => each !== '' && lineWidth(each) <= 2.1) ?? '',
   color: MONOGRAM_COLORS[hash(id) % MONOGRAM_COLORS.length] ?? MONOGRAM_COLORS[0],
 })
-
-const isDrawable = (initials: string): boolean => initials !== '' && lineWidth(initials) <= 2.1
 
 /** Only letters with upper and lower case make two initials: letters of other scripts may join, or be words. */
 const initialsOf = (name: string): string => {
