@@ -68,7 +68,7 @@ export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, 
     if (text.length > 0) statusLine.writeAbove(() => void stream.write(text.join('')))
   }
   const printer = (stream: Output) => {
-    const toLine = isColorEnabled(stream, env) ? colored : plain
+    const toLine = isColorEnabled(stream, env) ? (line: string) => render(line, '\u001b$1') : plain
     return (lines: Lines) => write(stream, [lines].flat().map(toLine))
   }
   const [report, info] = [printer(stdout), printer(stderr)]
@@ -157,9 +157,6 @@ export const escapeControls = (text: string): string =>
   text.replace(COMMANDS, found => (found === '\n' || found === '\t' ? found : escapeCommand(found)))
 
 const render = (line: string, code: string): string => line.replace(COMMANDS, escapeCommand).replace(MARKED_CODE, code)
-
-/** Returns a line as it is written to a stream that shows colors. */
-const colored = (line: string): string => render(line, '\u001b$1')
 
 /** Returns a line as it is written to a stream that shows no colors. */
 export const plain = (line: string): string => render(line, '')

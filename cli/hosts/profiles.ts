@@ -91,7 +91,11 @@ export const findProfile = (
   if (profile) return profile
   if (name === LOCAL_PROFILE)
     return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs', isBuiltIn: true }
-  const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
+  const suffixes = readdirSync(configFolder).flatMap(file =>
+    file.startsWith('.env.') ? file.slice('.env.'.length) : [],
+  )
+  const ofFiles = suffixes.filter(suffix => envProfile(suffix, configFolder) !== undefined)
+  const names = [...hosts.map(host => host.name), ...ofFiles, LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; ` +
       `add one under hosts in ${PROFILES_FILE}.`,
@@ -105,11 +109,6 @@ const envProfile = (name: string, folder: string): Profile | undefined => {
   const url = readEnvFile(folder, `.env.${name}`).SYNC_CARD_URL
   return url === undefined ? undefined : { name, url: parseHostUrl(url, source), source }
 }
-
-const envProfileNames = (folder: string): string[] =>
-  readdirSync(folder)
-    .flatMap(file => (file.startsWith('.env.') ? file.slice('.env.'.length) : []))
-    .filter(name => envProfile(name, folder) !== undefined)
 
 /** Returns where `npm start` listens. */
 export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`

@@ -72,10 +72,10 @@ const schemeDetails = (scheme: Scheme): Html => {
   const { oauth2SecurityScheme: oauth, openIdConnectSecurityScheme: openId } = scheme
   const inner = Object.values(scheme).find(value => typeof value === 'object' && value !== null)
   const description = inner && 'description' in inner ? inner.description : undefined
-  const metadata = oauth?.oauth2MetadataUrl
+  const { oauth2MetadataUrl: metadata, flows = {} } = oauth ?? {}
   return html`<p class="words">${words}</p>
 ${typeof description === 'string' && html`<p dir="auto">${printable(description)}</p>`}
-${oauth && flowList(oauth.flows)}
+${oauth && html`<ul>${flowTitles.map(([name, title]) => flows[name] && flowItem(title, flows[name] as Flow))}</ul>`}
 ${metadata !== undefined && html`<p>The metadata of the server: ${webLink(metadata)}</p>`}
 ${openId && html`<p>The configuration of the provider: ${webLink(openId.openIdConnectUrl)}</p>`}`
 }
@@ -97,9 +97,6 @@ const flowUrls = [
 
 /** The members of a flow that the page shows, whichever flow it is. */
 type Flow = Partial<Record<(typeof flowUrls)[number][0], string> & Flows['authorizationCode']>
-
-const flowList = (flows: Flows): Html =>
-  html`<ul>${flowTitles.map(([name, title]) => flows[name] && flowItem(title, flows[name] as Flow))}</ul>`
 
 const flowItem = (title: string, flow: Flow): Html => {
   const { scopes = {}, pkceRequired } = flow

@@ -79,17 +79,15 @@ const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: Ag
 /** Returns how a scheme is used; undefined where the card gives a name that HTTP does not allow. */
 const toCredential = (scheme: Scheme, suffix: string): Credential | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
-  if (key) return apiKey(key, `AGENT_API_KEY${suffix}`)
+  const variable = `AGENT_API_KEY${suffix}`
+  if (key?.location === 'query') return { kind: 'query', name: key.name, variable }
+  if (key && !httpToken.test(key.name)) return undefined
+  if (key?.location === 'cookie') return headerCredential(variable, `${key.name}=`, 'Cookie')
+  if (key) return headerCredential(variable, '', key.name)
   if (http) return httpCredential(http.scheme, suffix)
   if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return headerCredential(`AGENT_TOKEN${suffix}`)
   if (!scheme.mtlsSecurityScheme) return undefined
   return { kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' }
-}
-
-const apiKey = ({ name, location }: { name: string; location: string }, variable: string): Credential | undefined => {
-  if (location === 'query') return { kind: 'query', name, variable }
-  if (!httpToken.test(name)) return undefined
-  return location === 'cookie' ? headerCredential(variable, `${name}=`, 'Cookie') : headerCredential(variable, '', name)
 }
 
 const httpCredential = (scheme: string, suffix: string): Credential | undefined => {

@@ -41,10 +41,8 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
   const layout = createLayout(isRightToLeft(name))
   const organization = toLine(card.provider?.organization ?? '')
   const tagline = firstSentence(card.description)
-  const skills = {
-    names: card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id)),
-    total: card.skills.length,
-  }
+  const names = card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id))
+  const skills = { names, total: card.skills.length }
   const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"
 viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
