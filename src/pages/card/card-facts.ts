@@ -53,7 +53,7 @@ export const loadFacts = async (id: string, representation: RepresentationName, 
 const loadCheck = async (id: string, { env, ctx }: RequestContext) => {
   const stored = await readReceipt(id, env, ctx)
   if (stored === null) return undefined
-  // That of an internal agent is not at the edge.
+  // The entity tag of an internal agent is not at the edge.
   const etag = (await readDocument(id, 'agent-card.json', env, ctx))?.etag
   return { ...stored, current: etag === undefined || etag === stored.receipt.card.etag, now: Date.now() }
 }
