@@ -55,8 +55,8 @@ const bundle = async (folder: string): Promise<OutputChunk[]> => {
 }
 
 const describePackage = (imports: readonly string[]) => {
-  const repository = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { version, license, engines, dependencies: pinned } = v.parse(Repository, repository)
+  const text = readFileSync(join(root, 'package.json'), 'utf8')
+  const { version, license, engines, dependencies: pinned } = v.parse(Repository, JSON.parse(text))
   const names = imports.filter(specifier => !specifier.startsWith('node:')).map(packageName)
   return {
     name: 'sync-card',

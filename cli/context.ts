@@ -121,19 +121,11 @@ export type Clock = {
 /** The real time. */
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, signal && { signal })
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    }
-  },
+  // Rejects only after an abort.
+  sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => {}),
 }
 
-/**
- * Calls `check` until it returns true. Returns false once another pause would exceed the timeout, or after an abort.
- * The pause doubles after each check, up to `maxPauseMs`.
- */
+/** Calls `check` until it returns true, after pauses that double up to `maxPauseMs`. Returns false after a timeout. */
 export const poll = async (
   check: () => Promise<boolean>,
   options: { clock: Clock; timeoutMs: number; pauseMs: number; maxPauseMs?: number; signal?: AbortSignal | undefined },

@@ -5,14 +5,7 @@ import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
 import { HostError, onRejection } from './failure.ts'
-import {
-  type HostNameFlags,
-  type HostSettings,
-  isLoopback,
-  isUnencrypted,
-  type ResolvedHost,
-  resolveHost,
-} from './hosts/index.ts'
+import { type HostNameFlags, isLoopback, isUnencrypted, type ResolvedHost, resolveHost } from './hosts/index.ts'
 import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
 /** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
@@ -109,10 +102,10 @@ export const rejectPrunedFiles = (files: readonly string[], cwd: string): void =
 
 /** Resolves the host that the flags name, and warns if the token would travel unencrypted. */
 export const resolveWithWarning = (flags: HostNameFlags, context: Context, resolve = resolveHost): ResolvedHost => {
-  const settings = resolve(flags, context)
-  const { url, token } = settings
+  const host = resolve(flags, context)
+  const { url, token } = host
   if (token !== '' && isUnencrypted(url)) context.terminal.info(`The token goes to ${url} unencrypted: use https.`)
-  return settings
+  return host
 }
 
 /** Returns why a command failed: a token may be missing because no host runs, for which npm start would make one. */
@@ -133,7 +126,7 @@ export const connectTo = (flags: HostFlags, context: Context, resolve = resolveH
 export const connect = (flags: HostFlags, context: Context): HostClient => connectTo(flags, context).client
 
 /** Creates a client that reports its retries on the terminal. */
-export const createHostClient = (host: HostSettings, { terminal, fetch, clock }: Context): HostClient =>
+export const createHostClient = (host: { url: string; token: string }, { terminal, fetch, clock }: Context) =>
   createClient({ ...host, retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
 
 /** A host, and the client for it. */

@@ -16,44 +16,12 @@ export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number
 export type Lines = string | readonly string[]
 
 /** All output and all questions of a command. No text has the last line break. */
-export type Terminal = {
-  /** A person can answer questions. */
-  canAsk: boolean
-  /** A person reads stdout, and not a program. */
-  isTerminal: boolean
-  /**
-   * Writes data for a program to stdout. Except for line breaks and tabs, what would command a terminal is escaped as
-   * in JSON: that stays the same.
-   */
-  out: (text: string) => void
-  /** Writes a line of a file to stdout, byte for byte unless a person reads it. */
-  raw: (line: string) => void
-  /** Writes a result for people to stdout. */
-  report: (lines: Lines) => void
-  /** Writes a table to stdout: aligned and with its head for people; with tabs and without it for programs. */
-  table: (head: readonly string[], rows: readonly (readonly string[])[]) => void
-  /** Writes progress and hints to stderr. */
-  info: (lines: Lines) => void
-  /** Writes why the command failed to stderr, after the program's name. */
-  error: (message: Lines) => void
-  /**
-   * Asks a yes-or-no question on stderr, so that stdout stays clean. Leaving the prompt means no. Throws an
-   * InterruptedError after Ctrl-C, or if the signal is aborted.
-   */
-  confirm: (question: string, signal?: AbortSignal) => Promise<boolean>
-  /** Has `talk` ask questions on stderr. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
-  prompt: <Result>(talk: (ask: Ask) => Promise<Result>) => Promise<Result | undefined>
-  /** Shows a progress bar on an interactive stderr if `total` is worth one. Other output appears above it. */
-  progress: (title: string, total: number) => Progress
-}
+export type Terminal = ReturnType<typeof createTerminal>
 
 /** A progress bar. `stop` removes it, however far it is. */
 type Progress = { tick: () => void; stop: () => void }
 
-/**
- * Asks a question until its answer is valid, and returns the answer. An empty one means `initial`; `check` returns why
- * an answer is not valid.
- */
+/** Asks until the answer is valid, and returns it. An empty one means `initial`; `check` returns what is wrong. */
 export type Ask = (
   question: string,
   options?: { initial?: string; check?: (answer: string) => string | undefined },
@@ -93,37 +61,49 @@ const MIN_PROGRESS_STEPS = 5
 const PROGRESS_WIDTH = 30
 
 /** Creates the terminal of a program; `program` is the name before its error messages. */
-export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, program: string): Terminal => {
+export const createTerminal = ({ stdin, stdout, stderr, env }: TerminalStreams, program: string) => {
   const statusLine = createStatusLine(stderr)
   const write = (stream: Output, lines: Lines): void => {
     const text = [lines].flat().map(line => `${line}\n`)
     if (text.length > 0) statusLine.writeAbove(() => void stream.write(text.join('')))
   }
   const printer = (stream: Output) => {
-    const toLine = isColorEnabled(stream, env) ? colored : plain
+    const toLine = isColorEnabled(stream, env) ? (line: string) => render(line, '\u001b$1') : plain
     return (lines: Lines) => write(stream, [lines].flat().map(toLine))
   }
   const [report, info] = [printer(stdout), printer(stderr)]
   const prefix = colors.red(`${program}:`)
   return {
+    /** A person can answer questions. */
     canAsk: stdin.isTTY === true,
+    /** A person reads stdout, and not a program. */
     isTerminal: stdout.isTTY === true,
-    out: text => write(stdout, escapeControls(text)),
-    raw: line => write(stdout, stdout.isTTY ? escapeControls(line) : line),
+    /** Writes data for a program to stdout, in which what would command a terminal is escaped as in JSON. */
+    out: (text: string): void => write(stdout, escapeControls(text)),
+    /** Writes a line of a file to stdout, byte for byte unless a person reads it. */
+    raw: (line: string): void => write(stdout, stdout.isTTY ? escapeControls(line) : line),
+    /** Writes a result for people to stdout. */
     report,
-    table: (head, rows) => {
+    /** Writes a table to stdout: aligned and with its head for people; with tabs and without it for programs. */
+    table: (head: readonly string[], rows: readonly (readonly string[])[]): void => {
       const lines = rows.map(row => row.map(plain).join('\t'))
       if (stdout.isTTY) report(formatTable([head.map(colors.dim), ...rows]))
       else write(stdout, lines)
     },
+    /** Writes progress and hints to stderr. */
     info,
-    error: message => info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
-    confirm: async (question, signal) => {
+    /** Writes why the command failed to stderr, after the program's name. */
+    error: (message: Lines): void =>
+      info([message].flat().map((line, index) => (index === 0 ? `${prefix} ${line}` : line))),
+    /** Asks a yes-or-no question on stderr. Leaving the prompt means no; an abort throws an InterruptedError. */
+    confirm: async (question: string, signal?: AbortSignal): Promise<boolean> => {
       const answer = await prompt(ask => ask(`${question} (y/N)`), { input: stdin, output: stderr }, signal)
       return /^y(?:es)?$/i.test(answer ?? '')
     },
-    prompt: talk => prompt(talk, { input: stdin, output: stderr }),
-    progress: (title, total) =>
+    /** Has `talk` ask questions on stderr. Leaving the prompt returns undefined; Ctrl-C throws an InterruptedError. */
+    prompt: <Result>(talk: (ask: Ask) => Promise<Result>) => prompt(talk, { input: stdin, output: stderr }),
+    /** Shows a progress bar on an interactive stderr if `total` is worth one. Other output appears above it. */
+    progress: (title: string, total: number): Progress =>
       total < MIN_PROGRESS_STEPS || !stderr.isTTY || env.TERM === 'dumb'
         ? NO_PROGRESS
         : showProgress(statusLine.show, title, total),
@@ -177,9 +157,6 @@ export const escapeControls = (text: string): string =>
   text.replace(COMMANDS, found => (found === '\n' || found === '\t' ? found : escapeCommand(found)))
 
 const render = (line: string, code: string): string => line.replace(COMMANDS, escapeCommand).replace(MARKED_CODE, code)
-
-/** Returns a line as it is written to a stream that shows colors. */
-const colored = (line: string): string => render(line, '\u001b$1')
 
 /** Returns a line as it is written to a stream that shows no colors. */
 export const plain = (line: string): string => render(line, '')

@@ -19,9 +19,8 @@ const REACHABLE_TIMEOUT_MS = 180_000
 const SYNC_OPTIONS = { ...NON_INTERACTIVE, retries: 6, wait: 90 }
 
 /**
- * Deploys the Worker and sends it the cards of `cards/`. The token and the address of a deployment are in `.env`, or in
- * `.env.NAME` with `--env NAME`; the first deployment writes them. `args` go to `wrangler deploy`. Returns the exit
- * code.
+ * Deploys the Worker, sends it the cards of `cards/`, and returns the exit code. `args` go to `wrangler deploy`. The
+ * token and the address are in `.env`, or in `.env.NAME` with `--env NAME`; the first deployment writes them.
  */
 export const deploy = async (args: readonly string[], context: Context, wrangler: Wrangler): Promise<number> => {
   const { terminal, configFolder, processEnv } = context
@@ -105,8 +104,8 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
 
 const isSet = (value: string | undefined): boolean => value !== undefined && !/^(?:false|0)$/i.test(value)
 
-const reportNoToken = (which: string, terminal: Context['terminal']): number => {
-  terminal.error(`Deployed, but wrangler could not set the ADMIN_TOKEN${which}. Run npm run deploy again.`)
+const reportNoToken = (which: string, { error }: Context['terminal']): number => {
+  error(`Deployed, but wrangler could not set the ADMIN_TOKEN${which}. Run npm run deploy again.`)
   return ExitCode.unreachable
 }
 
@@ -130,18 +129,14 @@ const chooseUrl = (target: Target, urls: string[], hasNewToken: boolean, { info 
 }
 
 /** Writes what this deployment has shown, and the file does not have. */
-const saveTarget = (
-  { file, values, canStore }: Target,
-  url: string | undefined,
-  created: string | undefined,
-  { configFolder, terminal }: Context,
-): void => {
+const saveTarget = (target: Target, url: string | undefined, created: string | undefined, context: Context): void => {
+  const { file, values, canStore } = target
   const isUrlNew = url !== undefined && (created !== undefined || values.SYNC_CARD_URL === undefined)
-  if (!canStore || !(isUrlNew || created !== undefined)) return
-  const token = created === undefined ? {} : { ADMIN_TOKEN: created }
-  writeEnvFile(configFolder, file, { ...token, ...(isUrlNew && { SYNC_CARD_URL: url }) })
-  if (created !== undefined)
-    terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. Keep it: it lets you change the cards.`)
+  const variables = { ...(created && { ADMIN_TOKEN: created }), ...(isUrlNew && { SYNC_CARD_URL: url }) }
+  if (!canStore || Object.keys(variables).length === 0) return
+  writeEnvFile(context.configFolder, file, variables)
+  const advice = 'Keep it: it lets you change the cards.'
+  if (created) context.terminal.report(`A new ADMIN_TOKEN is in ${file}, readable only by you. ${advice}`)
 }
 
 /** Throws unless a file such as `.env` can be written: what is generated for it would be lost. */
@@ -160,10 +155,7 @@ const checkWritable = (folder: string, name: string): void => {
   }
 }
 
-/**
- * Sets variables in a file such as `.env`, which only its owner can read afterwards. Other lines stay as they are; a
- * variable that is there already, even without a value, is replaced in place.
- */
+/** Sets variables in a file such as `.env`, in place if they are there. Only its owner can read it afterwards. */
 export const writeEnvFile = (folder: string, name: string, variables: Readonly<Record<string, string>>): void => {
   const before = readEnvText(join(folder, name))
   const after = Object.entries(variables).reduce((text, [variable, value]) => {
@@ -227,15 +219,11 @@ const syncCommand = ({ environment, file }: Target, url: string, { configFolder 
 }
 
 const hasCards = (url: string, { cwd }: Context): boolean => {
-  if (!isFolder(CARDS_FOLDER, cwd)) return false
-  const { drafts, invalid } = loadManifests([CARDS_FOLDER], url, cwd)
-  return drafts.length > 0 || invalid.length > 0
+  const { drafts, invalid } = loadManifests(isFolder(CARDS_FOLDER, cwd) ? [CARDS_FOLDER] : [], url, cwd)
+  return drafts.length + invalid.length > 0
 }
 
-/**
- * Checks whether a URL responds as a host that has an admin token. Until its name resolves, every request fails; a
- * secret takes effect a moment after it is stored.
- */
+/** Checks whether a URL responds as a host that has an admin token, which takes effect a moment after it is stored. */
 const isReady = async (url: string, { fetch, clock }: Context): Promise<boolean> => {
   const client = createClient({ url, token: '', retries: 0, fetch, clock, inform: () => {} })
   try {

@@ -15,10 +15,7 @@ export type Wrangler = ReturnType<typeof createWrangler>
 
 /** Returns the commands of wrangler in a folder. */
 export const createWrangler = (cwd: string, env: Environment) => ({
-  /**
-   * Deploys with secrets, which reach wrangler in a file of this user that is deleted afterwards. Returns the addresses
-   * that wrangler reports. `needsLogin`: it failed without an account.
-   */
+  /** Deploys with secrets, in a file that is deleted afterwards. `urls` are what wrangler reports. */
   deploy: async (args: readonly string[], secrets?: Readonly<Record<string, string>>) => {
     const { exitCode, report } = await run(['deploy', ...args], { cwd, env, stdio: 'inherit', secrets })
     const needsLogin = /CLOUDFLARE_API_TOKEN|\blog(?:ged)? ?in\b|authenticat/i.test(failureOf(report))

@@ -33,9 +33,8 @@ export const readChosenToken = (cwd: string, processEnv: Environment): string | 
   processEnv.ADMIN_TOKEN || readEnvFile(cwd, LOCAL_SECRETS_FILE).ADMIN_TOKEN
 
 /**
- * Writes the configuration of `wrangler dev`: that of deployments, bindings to the example Workers, and the names of
- * the secrets, whose values are in the environment or `.dev.vars`. Relative paths in `wrangler.toml` start from its
- * folder, so `file` is in the same one. Returns all configurations, the host's first.
+ * Writes the configuration of `wrangler dev`: that of deployments, with bindings to the example Workers and the names
+ * of secrets. `file` is beside `wrangler.toml`, for its relative paths. Returns all configurations, the host's first.
  */
 export const writeDevConfig = (cwd: string, file: string): string[] => {
   const examples = EXAMPLE_WORKERS.filter(({ config }) => existsSync(join(cwd, config)))
@@ -47,9 +46,7 @@ export const writeDevConfig = (cwd: string, file: string): string[] => {
   const unlisted: string[] = [...keySecrets, ...(vars.split(/^\[/m, 1)[0]?.match(/^\w+/gm) ?? [])]
   const own = Object.keys(readEnvFile(cwd, LOCAL_SECRETS_FILE)).filter(name => !unlisted.includes(name))
   const table = `[secrets]\nrequired = ${JSON.stringify([...new Set([...START_SECRETS, ...own])])}\n`
-  const bindings = unbound.map(
-    ({ binding, service }) => `[[services]]\nbinding = "${binding}"\nservice = "${service}"\n`,
-  )
+  const bindings = unbound.map(each => `[[services]]\nbinding = "${each.binding}"\nservice = "${each.service}"\n`)
   replaceFile(file, [text, ...bindings, table].join('\n'), cwd)
   return [file, ...examples.map(({ config }) => config)]
 }

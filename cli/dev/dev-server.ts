@@ -49,10 +49,7 @@ const isPortFree = async (port: number): Promise<boolean> => {
   }
 }
 
-/**
- * Starts a process that runs `wrangler dev` as soon as `runWrangler` sends it the arguments. wrangler prints only
- * errors unless `VERBOSE` is set. Its secrets are in its environment, which other users cannot read, and in no file.
- */
+/** Starts a process that waits for `runWrangler`. It has the secrets in its environment, which no other user reads. */
 export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: Context): ChildProcess =>
   spawn(process.execPath, [join(import.meta.dirname, 'supervisor.ts')], {
     cwd,
@@ -92,10 +89,7 @@ export const runWrangler = (
   server.send({ args, files } satisfies SupervisorMessage)
 }
 
-/**
- * Returns where the debugger of the runtime listens. It takes commands from any page that finds it, and there is no
- * option to turn it off, so it is at one of 16 million loopback addresses. macOS has only one.
- */
+/** Returns a random loopback address for the debugger: any page could command it. macOS has only one address. */
 const inspectorAddress = (): string =>
   process.platform === 'darwin' ? '127.0.0.1' : [127, ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
@@ -110,26 +104,20 @@ export const waitUntilResponding = async (
   return (await poll(check, { clock, timeoutMs, pauseMs: 100 })) && !hasEnded(server)
 }
 
-/**
- * Waits until nothing responds any more: wrangler itself survives the end of its runtime, and starts another, which may
- * not work. An idle connection shows the end of the runtime at once, without requests in its log.
- */
+/** Waits until nothing responds any more: wrangler survives its runtime, and starts another, which may not work. */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
+  // An idle connection shows the end of the runtime at once, without requests in its log.
   do await waitForDisconnection(new URL(url))
   while (!hasEnded(server) && (await waitUntilResponding(url, server, context, RESTART_TIMEOUT_MS)))
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
 
-const waitForDisconnection = ({ port, hostname }: URL): Promise<void> =>
-  new Promise(resolve => {
-    connect(Number(port), hostname)
-      .unref()
-      // A connection that is refused or reset is closed as well.
-      .on('error', () => undefined)
-      .on('close', () => resolve())
-      .resume()
-  })
+const waitForDisconnection = async ({ port, hostname }: URL): Promise<void> => {
+  const connection = connect(Number(port), hostname).unref().resume()
+  // A connection that is refused or reset has ended as well.
+  await once(connection, 'close').catch(() => {})
+}
 
 const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
   fetch(url, { signal: AbortSignal.timeout(5000) }).then(
@@ -137,10 +125,7 @@ const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
     () => false,
   )
 
-/**
- * Ends a child that was spawned `detached` and everything it started: wrangler runs workerd, which would keep the port.
- * Waits until the child has ended.
- */
+/** Ends a child that was spawned `detached`, with all that it started: workerd would keep the port. Waits for that. */
 export const stopGroup = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined) return
   const ended = hasEnded(child) ? Promise.resolve() : once(child, 'exit')
@@ -159,17 +144,14 @@ const signalGroup = (pid: number, signal: NodeJS.Signals): void => {
   }
 }
 
-/**
- * Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and a host left behind
- * keeps the port. A process that npm did not start may outlive its parent, as with nohup.
- */
+/** Calls `stop` once the npm that started this process is gone: a killed npm sends no signal, and keeps the port. */
 export const exitWithParent = (stop: () => void): void => {
+  // A process that npm did not start may outlive its parent, as with nohup.
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
     stop()
-  }, 500)
-  timer.unref()
+  }, 500).unref()
 }

@@ -25,8 +25,7 @@ export const WEATHER_ID = 'weather'
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first.
- * Invalid cards do not affect the others. `shellToken` is how a shell gets the admin token; `state` is the folder that
- * keeps what is registered.
+ * `shellToken` is how a shell gets the admin token; `state` is the folder that keeps what is registered.
  */
 export const welcome = async (
   host: HostSettings,
@@ -57,34 +56,14 @@ export const welcome = async (
       ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
       ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
-    ...section(
-      'Find agents by words, and in the catalog that directories read:',
-      // An id is mostly a word of the agent's name.
-      root === undefined
-        ? []
-        : [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`],
-    ),
-    ...section(
-      'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
-      isShown(ECHO_ID) ? echoCommands(url) : [],
-    ),
-    ...section(
-      'Read the extended card of an agent, which callers with a token get:',
-      isShown(WEATHER_ID) ? extendedCardCommands(url) : [],
-    ),
-    ...section(
-      'An MCP server as an agent: the card made from it, and a message that calls a tool:',
-      isShown(TOOL_BOX_ID) ? toolCommands(url) : [],
-    ),
+    ...section('Find agents by words, and in the catalog that directories read:', root ? findCommands(url, root) : []),
+    ...SAMPLES.flatMap(([id, title, commandsFor]) => (isShown(id) ? section(title, commandsFor(url)) : [])),
     `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,
   ])
 }
 
-/**
- * Returns the files of the samples, if there are any. The echo agent is the first, so that it becomes the root agent of
- * an empty host: it answers. It claims no host name, so an agent of the owner that claims "*" takes its place.
- */
+/** Returns the files of the samples, the echo agent first: as the root agent of an empty host, it answers. */
 export const findSamples = (cwd = process.cwd()): string[] => {
   if (!isFolder(SAMPLES_FOLDER, cwd)) return []
   const isOther = (file: string) => Number(!isSampleOf(ECHO_ID, file))
@@ -167,6 +146,12 @@ const cardCommands = (url: string, id: string): string[] => [
   `npx sync-card check ${id} --url ${url}`,
 ]
 
+/** Returns shell commands that search. An id is mostly a word of the agent's name. */
+const findCommands = (url: string, id: string): string[] => [
+  `curl '${url}/agents?q=${id}&facets=tag'`,
+  `curl ${url}/.well-known/ai-catalog.json`,
+]
+
 /** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */
 export const echoCommands = (url: string): string[] => {
   const echo = `${url}/agents/${ECHO_ID}`
@@ -190,3 +175,10 @@ export const toolCommands = (url: string): string[] => [
     data: { skillId: 'count_words', arguments: { text: 'one two three' } },
   }),
 ]
+
+/** The samples to try, and what the commands show. */
+const SAMPLES = [
+  [ECHO_ID, 'Call an agent through the gate (a message, a stream, a call that its card does not allow):', echoCommands],
+  [WEATHER_ID, 'Read the extended card of an agent, which callers with a token get:', extendedCardCommands],
+  [TOOL_BOX_ID, 'An MCP server as an agent: the card made from it, and a message that calls a tool:', toolCommands],
+] as const

@@ -8,16 +8,8 @@ import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
-/** A host that has a name. */
-export type Profile = {
-  name: string
-  url: string
-  /** The place where the host is named, for people. */
-  source: string
-  set?: string
-  /** No file names it. */
-  isBuiltIn?: true
-}
+/** A host that has a name. `source` is the place that names it, for people; `isBuiltIn`: no file does. */
+export type Profile = { name: string; url: string; source: string; set?: string; isBuiltIn?: true }
 
 /** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */
 type Profiles = { hosts: Profile[]; defaultName?: string }
@@ -99,7 +91,11 @@ export const findProfile = (
   if (profile) return profile
   if (name === LOCAL_PROFILE)
     return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs', isBuiltIn: true }
-  const names = [...hosts.map(host => host.name), ...envProfileNames(configFolder), LOCAL_PROFILE]
+  const suffixes = readdirSync(configFolder).flatMap(file =>
+    file.startsWith('.env.') ? file.slice('.env.'.length) : [],
+  )
+  const ofFiles = suffixes.filter(suffix => envProfile(suffix, configFolder) !== undefined)
+  const names = [...hosts.map(host => host.name), ...ofFiles, LOCAL_PROFILE]
   throw new UsageError(
     `There is no host "${name}".${didYouMean(name, names)} The hosts are ${[...new Set(names)].join(', ')}; ` +
       `add one under hosts in ${PROFILES_FILE}.`,
@@ -114,27 +110,18 @@ const envProfile = (name: string, folder: string): Profile | undefined => {
   return url === undefined ? undefined : { name, url: parseHostUrl(url, source), source }
 }
 
-const envProfileNames = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter(file => file.startsWith('.env.'))
-    .map(file => file.slice('.env.'.length))
-    .filter(name => envProfile(name, folder) !== undefined)
-
 /** Returns where `npm start` listens. */
 export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`
 
 /** Checks whether what is sent to a URL travels unencrypted to another machine. */
 export const isUnencrypted = (url: string): boolean => url.startsWith('http:') && !isLoopback(url)
 
-/**
- * Parses the URL of a host, without its trailing slash. Rejects one with a password, a query, a fragment or what a
- * shell interprets; `source` is where it is written.
- */
+/** Parses the URL of a host: no shell interprets a part of it. Drops its trailing slash. `source` is its place. */
 export const parseHostUrl = (text: string, source?: string): string => {
   if (!isHostUrl(text)) {
-    const shown = `"${text.replace(/\/\/[^/@]*@/, '//…@')}"`
-    const subject = source === undefined ? shown : `${source}: ${shown}`
-    throw new UsageError(`${subject} is not the URL of a host. Use one such as https://cards.example.com`)
+    const place = source === undefined ? '' : `${source}: `
+    const shown = text.replace(/\/\/[^/@]*@/, '//…@')
+    throw new UsageError(`${place}"${shown}" is not the URL of a host. Use one such as https://cards.example.com`)
   }
   return new URL(text).href.replace(/(?<!\/)\/+$/, '')
 }

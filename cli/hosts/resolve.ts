@@ -4,17 +4,8 @@ import { MissingTokenError, UsageError } from '../exit-codes.ts'
 import { findProfile, isLoopback, localUrl, type Profile, parseHostUrl, readProfiles } from './profiles.ts'
 import { readStarted, startedFile } from './started.ts'
 
-/** The host that a command talks to. `url` has no trailing slash. */
-export type HostSettings = {
-  url: string
-  token: string
-  /** The set of agents that the host's profile names. */
-  set?: string
-  /** The name of the host's profile. */
-  name?: string
-  /** The source of the token, for people. */
-  tokenFrom?: string
-}
+/** The host that a command talks to, with the name and the set of its profile. `url` has no trailing slash. */
+export type HostSettings = { url: string; token: string; set?: string; name?: string; tokenFrom?: string }
 
 /** The flags by which a command names its host. */
 export type HostNameFlags = { host?: string; url?: string; token?: string }
@@ -45,20 +36,11 @@ export const findHost = (flags: HostNameFlags, surroundings: Surroundings): Reso
     throw new UsageError(
       `The token has characters that no token can have (${tokenFrom}): leave out quotes, spaces and the word Bearer.`,
     )
-  return {
-    url,
-    token,
-    ...(profile && { name: profile.name }),
-    ...(profile?.set !== undefined && { set: profile.set }),
-    urlFrom,
-    tokenFrom,
-  }
+  const named = profile && { name: profile.name, ...(profile.set !== undefined && { set: profile.set }) }
+  return { url, token, ...named, urlFrom, tokenFrom }
 }
 
-/**
- * A host without its token. `chosenBy`: the user has given its URL, or has typed the name that a file gives it, or it
- * is where `npm start` listens. Without it, only a file names the host.
- */
+/** A host without its token. Without `chosenBy`, only a file names it; `default`: it is where `npm start` listens. */
 type Target = { url: string; urlFrom: string; profile?: Profile; chosenBy?: 'url' | 'name' | 'default' }
 
 const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): Target => {
@@ -88,11 +70,8 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): T
         `or write default: ${names[0]} into the file.`,
     )
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
-  return {
-    url: parseHostUrl(localUrl(env), 'PORT'),
-    urlFrom: 'the default, where `npm start` listens',
-    chosenBy: 'default',
-  }
+  const urlFrom = 'the default, where `npm start` listens'
+  return { url: parseHostUrl(localUrl(env), 'PORT'), urlFrom, chosenBy: 'default' }
 }
 
 /** A token, where it was found, and the URL that it belongs to, if any. */

@@ -8,27 +8,19 @@ import { isSystemError } from '../failure.ts'
 /** Returns the file in its clone in which `npm start` keeps the token of the host on a port, as long as that runs. */
 export const startedFile = (port: string): string => join('.wrangler', `start-${port}.json`)
 
-const Started = v.object({
-  pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  began: v.string(),
-  url: v.string(),
-  token: v.optional(v.string()),
-})
+const pid = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const members = v.object({ pid, began: v.string(), url: v.string(), token: v.optional(v.string()) })
+const Started = v.pipe(v.string(), v.parseJson(), members)
 /** A host of `npm start`, and the process that ends with it, whose id may later be that of another process. */
 type Started = v.InferOutput<typeof Started>
 
-const StartedText = v.pipe(v.string(), v.parseJson(), Started)
-
 /** Reads which host a file is about. Returns undefined if that no longer runs: a killed one may leave files behind. */
 export const readStarted = (file: string): Started | undefined => {
-  const parsed = v.safeParse(StartedText, readEnvText(file))
+  const parsed = v.safeParse(Started, readEnvText(file))
   return parsed.success && parsed.output.began === whenBegan(parsed.output.pid) ? parsed.output : undefined
 }
 
-/**
- * Writes which host a file is about, readable only by this user. Writes nothing if the file is about another host that
- * runs, and returns that one.
- */
+/** Writes which host a file is about, for this user only. Returns the host that it is already about, if that runs. */
 export const claimFile = (file: string, host: Omit<Started, 'began'>): Started | undefined => {
   const text = JSON.stringify({ ...host, began: whenBegan(host.pid) })
   mkdirSync(dirname(file), { recursive: true })

@@ -36,7 +36,7 @@ export type ReadOptions = { origin: string; allowSecrets: readonly Pointer[] }
 export const readDrafts = (source: ParsedFile, defaults: Defaults, options: ReadOptions): (Draft | InvalidFile)[] => {
   const toDraft = (written: ManifestSource): Draft | InvalidFile => readDraft(written, source, defaults, options)
   if (isExternalAgents(source))
-    return readExternalAgents(source).map(entry => ('problems' in entry ? entry : toDraft(entry)))
+    return readExternalAgents(source).map(entry => ('manifest' in entry ? toDraft(entry) : entry))
   const { file, value, markdown } = source
   if (isJsonObject(value)) return [toDraft(normalizeDocument(file, value, markdown))]
   const message = value === null ? emptyMessage(markdown) : NOT_AN_OBJECT
@@ -47,11 +47,8 @@ const NOT_AN_OBJECT =
   'must be an object: one card or manifest in each file, with a space after each colon, as in `name: Weather`'
 
 /** Returns what the linter found in a draft. */
-export const locateIssues = ({ compiled, sourceMap }: Draft): LocatedIssue[] =>
-  (compiled?.report.issues ?? []).map(issue => ({
-    issue,
-    at: sourceMap.locateError({ pointer: `/card${issue.pointer}`, message: issue.message }),
-  }))
+export const locateIssues = (draft: Draft): LocatedIssue[] =>
+  (draft.compiled?.report.issues ?? []).map(issue => ({ issue, at: locateInCard(draft, issue) }))
 
 /** Returns where a place in the card of an agent is written; for a card that the host fetches, where its source is. */
 export const locateInCard = ({ compiled, sourceMap }: Draft, { pointer, message }: CardError): Diagnostic => {

@@ -11,8 +11,8 @@ import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
 /** The folder that is read if no file is named. */
 export const CARDS_FOLDER = 'cards'
 
-/** Advises what to do if there are no cards. */
-export const CREATE_CARD_HINT = 'Create one: npx sync-card init'
+/** Returns the error that there are no cards, which advises what to do. */
+export const noCards = (problem: string) => new UsageError(`${problem} Create one: npx sync-card init`)
 
 /** A file, the named folder or start of a glob that has it, and why it is not read unless it is named itself. */
 type FoundFile = { file: string; root: string; reason?: string }
@@ -34,7 +34,7 @@ const findNamed = (path: string, cwd: string): FoundFile[] => {
   const target = readTarget(path, cwd)
   if (target === 'file') return [{ file: path, root: dirname(path) }]
   if (target === 'missing') {
-    if (path === CARDS_FOLDER) throw new UsageError(`There is no folder ${CARDS_FOLDER} here. ${CREATE_CARD_HINT}`)
+    if (path === CARDS_FOLDER) throw noCards(`There is no folder ${CARDS_FOLDER} here.`)
     const folder = dirname(path)
     const names = isFolder(folder, cwd) ? readFolder(folder, cwd).map(({ name }) => join(folder, name)) : []
     throw new UsageError(`${path} does not exist.${didYouMean(join(path), names)}`)

@@ -1,4 +1,5 @@
-import { dirname, isAbsolute, normalize, relative, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Diagnostic, ParsedFile } from '../../src/card/file/index.ts'
 import { Manifest } from '../../src/card/manifest/index.ts'
 import { formatPointer, isJsonObject, type JsonObject, omit } from '../../src/json/index.ts'
@@ -7,6 +8,10 @@ import { didYouMean } from '../did-you-mean.ts'
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
 
+/** Returns the defaults file of a folder, if it has one. */
+export const findDefaults = (folder: string, cwd: string): string | undefined =>
+  DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
+
 /** The fields that the files of a folder inherit, and the files where they are written, the innermost first. */
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 
@@ -14,8 +19,8 @@ export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 export type CardFolder = { folder: string; root: string; cwd: string }
 
 /**
- * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on,
- * whatever was named, so that a single file inherits the same as in its folder. Outside of it, they begin with `root`.
+ * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, so
+ * that a single file inherits the same as in its folder, or, outside of it, from `root` on.
  */
 export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
   const fromHere = relative(cwd, resolve(cwd, folder))
@@ -31,10 +36,8 @@ const INHERITABLE = Object.keys(Manifest.entries).filter(name => name !== 'id' &
 
 /** Checks that a defaults file has only manifest fields that more than one agent can have. */
 export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnostic[] } => {
-  const { file } = source
-  const start = { file, line: 1, column: 1 }
-  const value = isJsonObject(source.value) ? omit(source.value, '$schema') : source.value
-  if (value === null) return { manifest: {}, sources: [source] }
+  const start = { file: source.file, line: 1, column: 1 }
+  const value = isJsonObject(source.value) ? omit(source.value, '$schema') : (source.value ?? {})
   if (!isJsonObject(value))
     return { problems: [{ ...start, pointer: '', message: 'must be an object, such as `set: my-team`' }] }
   const problems = Object.keys(value).flatMap((name): Diagnostic[] => {

@@ -1,24 +1,17 @@
-import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { type Diagnostic, type InvalidFile, type ParsedFile, parseFile } from '../../src/card/file/index.ts'
 import { decodeUtf8, type JsonObject, type Pointer } from '../../src/json/index.ts'
 import { MAX_FILE_BYTES } from '../context.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
-import {
-  CARDS_FOLDER,
-  CREATE_CARD_HINT,
-  findFiles,
-  LINK_OUTSIDE,
-  leadsOutside,
-  rejectLinkOutside,
-} from './find-files.ts'
+import { CARDS_FOLDER, findFiles, LINK_OUTSIDE, leadsOutside, noCards, rejectLinkOutside } from './find-files.ts'
 import {
   applyDefaults,
   type CardFolder,
-  DEFAULTS_NAMES,
   type Defaults,
+  findDefaults,
   foldersAbove,
   readDefaults,
 } from './folder-defaults.ts'
@@ -36,8 +29,7 @@ export const skippedText = ({ file, reason }: SkippedFile): string => `${file} i
 
 /** Throws a UsageError if the named folders have no files. */
 export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: LoadedManifests): void => {
-  if (drafts.length + invalid.length + skipped.length === 0)
-    throw new UsageError(`${named.join(', ')} has no cards. ${CREATE_CARD_HINT}`)
+  if (drafts.length + invalid.length + skipped.length === 0) throw noCards(`${named.join(', ')} has no cards.`)
 }
 
 const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent in it, or delete it'
@@ -45,10 +37,7 @@ const UNEDITED_STARTER = 'it is the unedited starter card; describe your agent i
 /** Checks whether a file was not even read, such as a link to a folder, so that it may describe any agent. */
 export const isUnread = ({ reason }: SkippedFile): boolean => reason !== UNEDITED_STARTER
 
-/**
- * Reads the named files, folders and globs with the defaults of their folders. An invalid file does not affect the
- * others. External agents are last, because the first agent of an empty host becomes its root agent.
- */
+/** Reads the named files, folders and globs with the defaults of their folders. Invalid files do not affect others. */
 export const loadManifests = (
   named: readonly string[],
   origin: string,
@@ -56,12 +45,12 @@ export const loadManifests = (
   allowSecrets: readonly Pointer[] = [],
 ): LoadedManifests => {
   if (named.includes(CARDS_FOLDER)) rejectLinkOutside(CARDS_FOLDER, cwd)
-  const files = findFiles(named, cwd)
+  // External agents are last: the first agent of an empty host becomes its root agent.
+  const isExternal = (each: { file: string }): number => Number(isExternalAgentsName(each.file))
+  const files = findFiles(named, cwd).sort((one, other) => isExternal(one) - isExternal(other))
   const skipped: SkippedFile[] = []
   const readInherited = createDefaultsReader(cwd)
-  const own = files.filter(({ file }) => !isExternalAgentsName(file))
-  const external = files.filter(({ file }) => isExternalAgentsName(file))
-  const items = [...own, ...external].flatMap(({ file, root, reason }): (Draft | InvalidFile)[] => {
+  const items = files.flatMap(({ file, root, reason }): (Draft | InvalidFile)[] => {
     const source = reason === undefined ? readFile(file, cwd) : { reason }
     if ('problems' in source) return [{ file, ...source }]
     if ('reason' in source || isUneditedStarter(source.value)) {
@@ -102,7 +91,7 @@ const createDefaultsReader = (cwd: string) => {
 }
 
 const loadDefaults = ({ folder, root, cwd }: CardFolder): Defaults | Problems => {
-  const file = DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
+  const file = findDefaults(folder, cwd)
   if (file === undefined) return { manifest: {}, sources: [] }
   const source = leadsOutside(file, root, cwd) ? { reason: LINK_OUTSIDE } : readFile(file, cwd)
   if ('reason' in source) return problemOf(file, { message: `cannot be read: ${source.reason}` })

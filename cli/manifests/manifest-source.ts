@@ -1,12 +1,6 @@
 import { basename } from 'node:path'
 import * as v from 'valibot'
-import {
-  type InvalidFile,
-  mapCardTo,
-  type ParsedFile,
-  type PointerMapping,
-  pointerInCard,
-} from '../../src/card/file/index.ts'
+import { mapCardTo, type ParsedFile, type PointerMapping, pointerInCard } from '../../src/card/file/index.ts'
 import { hasRemoteCard, Manifest, privateFields, readFrontMatter, readManifest } from '../../src/card/manifest/index.ts'
 import { type CardError, hostname as Hostname, toSlug } from '../../src/card/model/index.ts'
 import { parseUrl, toHttpUrl } from '../../src/http/shared.ts'
@@ -104,9 +98,8 @@ export const isExternalAgents = (source: ParsedFile): source is ParsedFile & { v
 }
 
 /** Returns the agents of a file of external agents. An invalid entry does not affect the others. */
-export const readExternalAgents = (source: ParsedFile & { value: JsonObject }): (ManifestSource | InvalidFile)[] =>
-  jsonEntries(source.value).map(([name, entry]) => {
-    const { file, locate } = source
+export const readExternalAgents = ({ file, locate, value }: ParsedFile & { value: JsonObject }) =>
+  jsonEntries(value).map(([name, entry]) => {
     const root = formatPointer(name)
     const label = `${file}#${root}`
     const result = readEntry(name, entry)

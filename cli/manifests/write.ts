@@ -7,10 +7,7 @@ import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
 import { UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
 
-/**
- * Returns the text of a manifest as a file of this name, which editors check with the schema of the host. Returns
- * undefined if it would be read as another manifest: YAML reads the number in `version: 1.10` as text, for example.
- */
+/** Returns the text of a manifest as a file of this name; undefined if it would be read as another manifest. */
 export const renderManifest = (manifest: JsonObject, file: string, host: string): string | undefined => {
   const text =
     extname(file) === '.json'

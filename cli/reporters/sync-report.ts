@@ -4,8 +4,8 @@ import type { Diagnostic } from '../manifests/index.ts'
 import {
   type Action,
   type AgentResult,
+  actionNames,
   callRules,
-  countActions,
   isNoteworthy,
   isUncallable,
   type SyncResult,
@@ -33,14 +33,9 @@ const findingText = (finding: Diagnostic & { severity: Severity }): string => {
 /** Removes repeated lines: two errors of one place may have the same text. */
 export const distinct = (lines: readonly string[]): string[] => [...new Set(lines)]
 
-/** Formats the difference between a file and the host. */
-export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>): string[] =>
-  change === undefined ? [] : diffText(`${id} (${file})`, change)
-
-const diffText = (title: string, change: NonNullable<AgentResult['change']>): string[] => [
-  colors.bold(title),
-  ...diffLines(change).map(line => `  ${line}`),
-]
+/** Formats the difference between a file, or another `place`, and the host. */
+export const differenceText = ({ id, file, change }: Omit<AgentResult, 'action'>, place = file): string[] =>
+  change === undefined ? [] : [colors.bold(`${id} (${place})`), ...diffLines(change).map(line => `  ${line}`)]
 
 /**
  * Formats a synchronization: a line for each of `shown` with its problems below it, why it stopped, then a summary of
@@ -108,10 +103,10 @@ const actionText = (action: Action): string => {
 }
 
 const detailsOf = (result: AgentResult, strict: boolean): string[] => {
-  const { id, action, problems = [], change, notes = [] } = result
+  const { action, problems = [], notes = [] } = result
   return [
     ...distinct([...problems.map(problemText), ...notes, ...importantIssues(result, strict), ...changeTexts(result)]),
-    ...(action === 'changed meanwhile' && change ? diffText(`${id} (on the host)`, change) : []),
+    ...(action === 'changed meanwhile' ? differenceText(result, 'on the host') : []),
   ]
 }
 
@@ -140,13 +135,11 @@ const remarksText = ({ id, file, detail, root, published, unexposed, live, sourc
     .join(' · ')
 
 /** Returns what breaks or misleads clients; for an agent that is not pushed, warnings only if `strict`. */
-const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] =>
-  issues
-    .filter(
-      ({ issue: { severity, rule } }) =>
-        severity === 'error' || callRules.has(rule) || (severity === 'warning' && (strict || isPushed(action))),
-    )
-    .map(({ issue, at }) => issueText(issue, at))
+const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] => {
+  const shown: readonly Severity[] = strict || isPushed(action) ? ['error', 'warning'] : ['error']
+  const important = issues.filter(({ issue }) => shown.includes(issue.severity) || callRules.has(issue.rule))
+  return important.map(({ issue, at }) => issueText(issue, at))
+}
 
 /** Checks whether an action pushes the card, or would. */
 const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
@@ -183,8 +176,9 @@ const namesText = (results: readonly AgentResult[], max: number): string => {
 
 /** Formats how many results have each action; empty for none. */
 export const countsText = (results: readonly AgentResult[]): string =>
-  countActions(results)
-    .map(({ action, count }) => `${count} ${action}`)
+  actionNames
+    .map(name => ({ name, count: results.filter(({ action }) => action === name).length }))
+    .flatMap(({ name, count }) => (count === 0 ? [] : `${count} ${name}`))
     .join(', ')
 
 /** Formats a synchronization as one JSON object. `patch` leads from the host's manifest to the file's. */

@@ -27,10 +27,7 @@ export const planStep = (draft: Draft, registered: RegisteredAgent | undefined):
   return { draft, todo: isSame ? 'nothing' : 'update', before, etag: registered.etag }
 }
 
-/**
- * Returns why a file must not replace what is registered: an agent of another set belongs to another owner's folder. An
- * agent without a set belongs to nobody yet.
- */
+/** Returns why a file must not replace what is registered: an agent of another set has another owner. */
 export const describeOtherOwner = ({ manifest }: Draft, registered: RegisteredAgent | undefined) => {
   const owner = registered && toComparable(registered.manifest).set
   if (owner === undefined || owner === manifest.set) return undefined
@@ -51,6 +48,7 @@ export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick
   if (todo !== 'update') return { action: todo === 'create' ? 'to create' : 'unchanged' }
   const registered = before && compile({ ...before, id }, { id, requestOrigin: origin })
   if (!compiled || !registered || !('compiled' in registered)) return { action: 'to update' }
+  const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })
   const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))
   const [first, ...others] = changes
   if (!first || changeClass === 'cosmetic') return { action: 'to update' }
@@ -65,5 +63,3 @@ export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick
         : `${changeClass}: ${first.message}${rest}`,
   }
 }
-
-const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })

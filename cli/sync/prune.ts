@@ -14,19 +14,15 @@ import { forEach, type Run } from './sync-run.ts'
 /** The most agents that are deleted at once without `--yes`. */
 const MAX_UNCONFIRMED_DELETIONS = 10
 
-/** The agents of the set that no file describes, and those of them that stay. */
-type Orphans = { set: string; found: Orphan[]; kept: AgentResult[] }
-
-/** An agent on the host that no file describes. It is not deleted if its entity tag changes in the meantime. */
-type Orphan = { id: string; etag: string }
+/** The agents of the set that no file describes, deleted unless their entity tags change, and those that stay. */
+type Orphans = { set: string; found: { id: string; etag: string }[]; kept: AgentResult[] }
 
 /** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
 type PrunedFolders = LoadedManifests & { folders: readonly string[]; profileSet: string | undefined }
 
 /**
- * Returns the agents of the folders' set that no file describes. Returns none if a file is invalid or was not read,
- * because it may describe any of them. Throws a UsageError, before anything is written, if there are too many to delete
- * without `--yes`.
+ * Returns the agents of the folders' set that no file describes; undefined if a file is invalid or was not read, as it
+ * may describe any of them. Throws a UsageError if there are too many to delete without `--yes`.
  */
 export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orphans | undefined> => {
   const { drafts, invalid, skipped } = pruned
@@ -47,7 +43,7 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
   const described = new Set(drafts.map(({ id }) => id))
   rejectUnmatchedGlobs(options.only, [...described, ...registered.map(({ id }) => id)])
-  const found: Orphan[] = []
+  const found: Orphans['found'] = []
   const kept: AgentResult[] = []
   // The list has no entity tag of what the token cannot write.
   for (const { id, etag } of registered.filter(({ id }) => !described.has(id) && selected(id)))
@@ -69,8 +65,7 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
 /** Deletes orphans if the owner agrees, or reports what would be deleted. */
 export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
-  const isConfirmed = options.dryRun || (await confirm(run, set, found))
-  if (options.dryRun || !isConfirmed) {
+  if (options.dryRun || !(await confirm(run, set, found))) {
     const action = options.dryRun ? 'to delete' : breaker.isInterrupted ? 'not deleted' : 'kept'
     return [...kept, ...found.map(({ id }): AgentResult => ({ id, action }))]
   }
@@ -84,11 +79,11 @@ export const prune = async (run: Run, { set, found, kept }: Orphans): Promise<Ag
   return [...kept, ...deleted]
 }
 
-const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly Orphan[]): Promise<boolean> => {
+const confirm = async ({ options, breaker }: Run, set: string, found: Orphans['found']): Promise<boolean> => {
   // There is nothing to ask if nothing can be deleted.
-  if (options.confirm === undefined || orphans.length === 0 || breaker.isOpen) return true
-  const names = orphans.map(({ id }) => id).join(', ')
-  const question = `Delete ${formatCount(orphans.length, 'agent')} of the set ${set} that no file describes: ${names}?`
+  if (options.confirm === undefined || found.length === 0 || breaker.isOpen) return true
+  const names = found.map(({ id }) => id).join(', ')
+  const question = `Delete ${formatCount(found.length, 'agent')} of the set ${set} that no file describes: ${names}?`
   try {
     return await options.confirm(question, options.signal)
   } catch (error) {
@@ -98,10 +93,7 @@ const confirm = async ({ options, breaker }: Run, set: string, orphans: readonly
   }
 }
 
-/**
- * Returns the set of the folders, which all of their files must have. The folders must be all that it is named for:
- * otherwise the agents of files that were not read would be deleted.
- */
+/** Returns the set of the folders and their files. Throws if other folders have it: their agents would be deleted. */
 const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context): string => {
   // Without cards, a folder may be mistyped, unless its own defaults name the set.
   const mustName = profileSet === undefined || drafts.length === 0

@@ -64,7 +64,8 @@ export const pullCards = async (
   const { out, signal } = options
   rejectLinkOutside(out, context.cwd)
   const folder = readFolder(out, host, context.cwd)
-  const set = chooseSet(options, host, folder)
+  const ownSet = typeof folder.defaults.set === 'string' ? folder.defaults.set : undefined
+  const set = options.ids.length > 0 || options.all ? undefined : (options.set ?? host.set ?? ownSet)
   const breaker = new Breaker(signal)
   const ids = await breaker.call(() => listIds(client, options, set))
   const fetched = await forEach({ context, breaker }, 'Fetching', ids ?? [], id =>
@@ -93,24 +94,14 @@ export const pullCards = async (
 type OwnFile = { file: string; manifest?: JsonObject; other?: string }
 
 /** The folder of the files, and what its files describe, by agent. */
-type Folder = {
-  path: string
-  url: string
-  files: Map<string, OwnFile>
-  /** The paths that describe agents, in lower case: on some machines, case does not count. */
-  taken: Set<string>
-  /** The reason why a file may describe any agent. */
-  doubt?: string
-  isEmpty: boolean
-  defaults: JsonObject
-}
+type Folder = ReturnType<typeof readFolder>
 
-const readFolder = (path: string, { url, set }: HostSettings, cwd: string): Folder => {
+const readFolder = (path: string, { url, set }: HostSettings, cwd: string) => {
+  const defaults = readFolderDefaults({ folder: path, root: path, cwd })
+  const { drafts, invalid, skipped } = loadManifests(isFolder(path, cwd) ? [path] : [], url, cwd)
   const files = new Map<string, OwnFile>()
+  /** The paths that describe agents, in lower case: on some machines, case does not count. */
   const taken = new Set<string>()
-  const folder = { path, url, files, taken, defaults: readFolderDefaults({ folder: path, root: path, cwd }) }
-  if (!isFolder(path, cwd)) return { ...folder, isEmpty: true }
-  const { drafts, invalid, skipped } = loadManifests([path], url, cwd)
   const add = (id: string, own: OwnFile): void => {
     const other = files.get(id)?.file
     files.set(id, { ...own, ...(other !== undefined && { other }) })
@@ -124,16 +115,12 @@ const readFolder = (path: string, { url, set }: HostSettings, cwd: string): Fold
   const doubt = broken
     ? `${broken.file} may describe it, and is invalid: correct or delete it first`
     : unread && `${unread.file} may describe it, and is not read: ${unread.reason}`
-  return { ...folder, ...(doubt !== undefined && { doubt }), isEmpty: drafts.length + invalid.length === 0 && !unread }
+  const isEmpty = drafts.length + invalid.length === 0 && !unread
+  return { path, url, files, taken, doubt, isEmpty, defaults }
 }
 
 /** Returns the path of a file, or of the one that has an entry, for comparison. */
 const pathOf = (file: string): string => file.replace(/#\/.*/, '').toLowerCase()
-
-const chooseSet = ({ ids, set, all }: PullOptions, host: HostSettings, { defaults }: Folder): string | undefined => {
-  if (ids.length > 0 || all) return undefined
-  return set ?? host.set ?? (typeof defaults.set === 'string' ? defaults.set : undefined)
-}
 
 const listIds = async (client: HostClient, { ids, only }: PullOptions, set: string | undefined): Promise<string[]> => {
   if (ids.length > 0) return [...new Set(ids)]

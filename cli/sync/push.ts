@@ -11,9 +11,8 @@ export type PutResult = ResponseOf<'PUT /agents/:id'>
 const MAX_ATTEMPTS = 3
 
 /**
- * Registers the manifest of a step if the host still has the manifest that the step was planned for. Overwrites a
- * concurrent write only with `force`. If that write has the same manifest, an earlier response was lost, and the push
- * has succeeded. `first` is the outcome of the first attempt if that was made already.
+ * Registers the manifest of a step. Overwrites a concurrent write only with `force`; if that has the same manifest, an
+ * earlier response was lost, and the push has succeeded. `first` is the outcome of the first attempt, if made already.
  */
 export const push = async (
   client: HostClient,

@@ -6,7 +6,6 @@ import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.t
 /** The mark, the color and the exit code of an action. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
 
-/** The actions in the order of a summary. */
 const ACTIONS = {
   created: { mark: '+', color: 'green', exit: ExitCode.ok },
   updated: { mark: '~', color: 'yellow', exit: ExitCode.ok },
@@ -33,12 +32,8 @@ const ACTIONS = {
 /** The name of what a synchronization or a pull did with an agent. */
 export type Action = keyof typeof ACTIONS
 
-/** Returns how many results have each action. */
-export const countActions = (results: readonly AgentResult[]): { action: Action; count: number }[] =>
-  (Object.keys(ACTIONS) as Action[]).flatMap(action => {
-    const count = results.filter(result => result.action === action).length
-    return count === 0 ? [] : [{ action, count }]
-  })
+/** The actions in the order of a summary. */
+export const actionNames = Object.keys(ACTIONS) as Action[]
 
 /** Returns how an action is shown. */
 export const styleOf = (action: Action): ActionStyle => ACTIONS[action]

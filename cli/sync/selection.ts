@@ -3,15 +3,12 @@ import { didYouMean } from '../did-you-mean.ts'
 import { UsageError } from '../exit-codes.ts'
 import type { LoadedManifests } from '../manifests/index.ts'
 
-/**
- * Returns the files that `--only` selects. A file without a valid id may describe any agent. With `acceptUnmatched`, a
- * glob may match none of the files.
- */
+/** Returns the files that `--only` selects, and those without an id. Unless `acceptUnmatched`, each glob must match. */
 export const selectFiles = (
-  { drafts, invalid }: Pick<LoadedManifests, 'drafts' | 'invalid'>,
+  { drafts, invalid }: Omit<LoadedManifests, 'skipped'>,
   only: readonly string[] | undefined,
   acceptUnmatched = false,
-): Pick<LoadedManifests, 'drafts' | 'invalid'> => {
+) => {
   const matches = createFilter(only)
   const ids = [...drafts, ...invalid].flatMap(({ id }) => id ?? [])
   if (!acceptUnmatched && invalid.every(({ id }) => id !== undefined)) rejectUnmatchedGlobs(only, ids)

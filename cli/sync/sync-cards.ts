@@ -40,12 +40,12 @@ export const syncCards = async (
     ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })
     : undefined
   const planned = await planSteps(run, selected.drafts)
-  const steps = planned.filter((step): step is Step => 'todo' in step)
+  const steps = planned.filter(step => 'todo' in step)
   if (!run.breaker.isOpen)
     for (const step of steps) if (step.todo === 'update') options.onDifference?.(describeStep(step))
   const results = [
     ...selected.invalid.map((file): AgentResult => ({ ...file, action: 'invalid' })),
-    ...planned.filter((step): step is AgentResult => 'action' in step),
+    ...planned.filter(step => 'action' in step),
     ...(options.dryRun
       ? steps.map(step => ({ ...describeStep(step), ...foreseeStep(step, url) }))
       : await carryOut(run, steps)),
@@ -76,12 +76,9 @@ const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentRes
     if (otherOwner !== undefined)
       return { ...describeStep(unplanned), action: 'owned by another set', detail: otherOwner }
     const step = planStep(draft, registered)
+    const advice = 'correct the errors below, or push it as it is with --force'
     if (run.options.force !== true && step.todo !== 'nothing' && breaksClients(draft, run.url))
-      return {
-        ...describeStep(step),
-        action: 'not sent',
-        detail: 'correct the errors below, or push it as it is with --force',
-      }
+      return { ...describeStep(step), action: 'not sent', detail: advice }
     if (step.todo !== 'nothing' || !hasRemoteCard(draft.manifest)) return step
     // An unchanged agent may still have an upstream card that could not be fetched.
     const reading = () => run.client.call('GET /agents/:id/source', { params: { id: draft.id } })
@@ -155,10 +152,7 @@ const MAX_LINE_OVERHEAD = 1024
 /** Returns the result for one item from the request of its group; undefined if it has none there. */
 type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
 
-/**
- * Returns a function that reads the entity tag of a manifest that is registered, `null` for an agent that is not:
- * undefined if it has to be read by itself. The first draft always has to: it shows whether the host can be used.
- */
+/** Looks up entity tags, `null` for agents that do not exist, but not that of the first draft, which tests the host. */
 const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> =>
   share(
     drafts.slice(1),
@@ -169,11 +163,7 @@ const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<
     },
   )
 
-/**
- * Returns a function that registers the manifest of a step: undefined if it has to be pushed by itself. The first step
- * always has to: on an empty host, it becomes the root agent. So have remote cards: the host fetches them, which may
- * take longer than one request.
- */
+/** Registers manifests, but not the first, which may become the root agent, and no remote cards, which take longer. */
 const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | ApiError> => {
   const sizeOf = ({ draft }: Step): number => Buffer.byteLength(JSON.stringify(draft.manifest))
   const isShared = (step: Step): boolean =>

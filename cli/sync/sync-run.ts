@@ -67,10 +67,7 @@ export class Breaker {
 /** The requests that are sent at once. */
 const CONCURRENCY = 6
 
-/**
- * Handles every item with a progress bar. The first is handled alone: it shows whether the host can be used, and on an
- * empty host it always becomes the root agent.
- */
+/** Handles items with a progress bar, the first alone: it shows whether the host works, and may be the root agent. */
 export const forEach = async <Item, Result>(
   { context, breaker }: Pick<Run, 'context' | 'breaker'>,
   title: string,
@@ -113,7 +110,7 @@ export const watchCards = async (
   }
   watcher.on('all', notify)
   signal.addEventListener('abort', notify, { once: true })
-  await new Promise<void>(resolve => watcher.once('ready', () => resolve()))
+  await new Promise<void>(resolve => watcher.once('ready', resolve))
   try {
     while (!signal.aborted) {
       await work()

@@ -27,6 +27,7 @@ const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts>
   route: 'direct',
   visibility: 'public',
   modified: new Date('2026-11-22T14:03:00Z'),
+  ...{ tool: undefined, source: undefined, check: undefined },
   ...more,
 })
 

@@ -65,7 +65,7 @@ const diff = async (files: readonly string[], flags: Flags, context: Context): P
   const exitCode = exitCodeOf(result, { differences: true })
   if (json || format === 'json') terminal.out(syncJson(result, exitCode))
   else if (format === 'markdown') terminal.out(diffMarkdown(result))
-  else terminal.report([...result.results.flatMap(differenceText), ...syncText(result)])
+  else terminal.report([...result.results.flatMap(each => differenceText(each)), ...syncText(result)])
   return exitCode
 }
 

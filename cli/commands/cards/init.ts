@@ -15,6 +15,7 @@ import {
   CARDS_FOLDER,
   createFile,
   DEFAULTS_NAMES,
+  findDefaults,
   isCardFileName,
   isFolder,
   isIssuerUrl,
@@ -184,19 +185,16 @@ const findProblem = (field: Field, answers: Answers): string | undefined => {
     ? readManifest(manifest)
     : compile(manifest, { id: 'agent', requestOrigin: localUrl({}) })
   if ('manifest' in result) return undefined
-  const found =
-    'errors' in result
-      ? result.errors
-      : result.compiled.report.issues
-          .filter(({ severity }) => severity !== 'info')
-          .map(({ pointer, message }) => ({ pointer: `/card${pointer}`, message }))
-  return found.find(({ pointer }) => FIELDS[field].includes(pointer))?.message
+  const isOf = (pointer: string): boolean => FIELDS[field].includes(pointer)
+  if ('errors' in result) return result.errors.find(error => isOf(error.pointer))?.message
+  const { issues } = result.compiled.report
+  return issues.find(({ severity, pointer }) => severity !== 'info' && isOf(`/card${pointer}`))?.message
 }
 
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
 const writeSurroundings = (cwd: string): string[] => {
   const repository = foldersOfRepository(cwd).at(-1)
-  const hasDefaults = DEFAULTS_NAMES.some(name => existsSync(join(cwd, CARDS_FOLDER, name)))
+  const hasDefaults = findDefaults(CARDS_FOLDER, cwd) !== undefined
   const defaults = join(CARDS_FOLDER, 'defaults.yaml')
   const set = toSlug(basename(repository ?? cwd), 'my-cards')
   return [
@@ -230,12 +228,8 @@ const nextSteps = (
   }
   const addCommand = (text: string, command: string) => steps.push(text, colors.cyan(`  ${command}`))
   const address = 'a public https address, such as that of a tunnel'
-  if (isLocal)
-    steps.push(
-      isOwn
-        ? `No deployed host can reach ${url}: there, the agent needs ${address}.`
-        : `${host} cannot reach ${url}: give it ${address}, or use --host local and npm start.`,
-    )
+  if (isLocal && isOwn) steps.push(`No deployed host can reach ${url}: there, the agent needs ${address}.`)
+  else if (isLocal) steps.push(`${host} cannot reach ${url}: give it ${address}, or use --host local and npm start.`)
   if (secret && callers === 'anyone') steps.push(`Everyone can call it, with the rights of ${secret}.`)
   if (!secret && callers !== 'anyone' && !isLocal)
     steps.push(`Only the host checks callers. If ${url} itself needs no credential, anyone can call it there.`)
@@ -253,10 +247,8 @@ const nextSteps = (
   if (callers === 'tokens') addCommand('Make a token for each caller:', createToken)
   if (isIssuer) addCommand('Put such a token into CALLER_TOKEN:', 'CALLER_TOKEN=…')
   const options = callers === 'anyone' ? {} : { options: '-H "Authorization: Bearer $CALLER_TOKEN" ' }
-  const [how, part] =
-    reach === 'mcp'
-      ? [', with the name of a tool and its arguments', { data: { skillId: 'TOOL', arguments: {} } }]
-      : ['', { text: 'hello' }]
+  const how = reach === 'mcp' ? ', with the name of a tool and its arguments' : ''
+  const part = reach === 'mcp' ? { data: { skillId: 'TOOL', arguments: {} } } : { text: 'hello' }
   addCommand(`Call it${how}:`, curlCall(`${host}/agents/${id}`, 'SendMessage', part, options))
   return steps
 }

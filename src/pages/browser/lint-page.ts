@@ -145,15 +145,10 @@ const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLEle
     marks.length > 0 ? 'li.marked' : 'li',
     button(String(line), () => selectLine(line), { 'aria-label': `Go to line ${line}` }),
     element('code', { dir: 'ltr' }, shorten(text, 500)),
-    marks.map(({ kind, pointer = '', text }) =>
-      element(
-        `p.message.${kind}`,
-        { dir: 'auto' },
-        element('strong', KIND_LABELS[kind]),
-        pointer !== '' && [' ', element('code', pointer)],
-        ` ${text}`,
-      ),
-    ),
+    marks.map(({ kind, pointer = '', text }) => {
+      const place = pointer !== '' && [' ', element('code', pointer)]
+      return element(`p.message.${kind}`, { dir: 'auto' }, element('strong', KIND_LABELS[kind]), place, ` ${text}`)
+    }),
   )
 
 const selectLine = (line: number): void => {

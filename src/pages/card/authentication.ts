@@ -43,14 +43,13 @@ const credential = (name: string, schemes: Schemes, scopes: readonly string[] = 
 /** Names what a scheme asks for; undefined for a type that A2A does not define. */
 const schemeWords = (scheme: Partial<Scheme>): Html | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
-  if (key) return html`an API key in the ${apiKeyPlaces[key.location]} ${code(key.name)}`
+  if (key)
+    return html`an API key in the ${key.location === 'query' ? 'query parameter' : key.location} ${code(key.name)}`
   if (http) return httpWords(http)
   if (scheme.oauth2SecurityScheme) return html`an OAuth 2.0 access token`
   if (scheme.openIdConnectSecurityScheme) return html`a token from an OpenID Connect provider`
   return scheme.mtlsSecurityScheme && html`a TLS client certificate`
 }
-
-const apiKeyPlaces = { header: 'header', query: 'query parameter', cookie: 'cookie' } as const
 
 const httpWords = ({ scheme, bearerFormat }: NonNullable<Scheme['httpAuthSecurityScheme']>): Html => {
   const name = scheme.toLowerCase()
@@ -73,10 +72,10 @@ const schemeDetails = (scheme: Scheme): Html => {
   const { oauth2SecurityScheme: oauth, openIdConnectSecurityScheme: openId } = scheme
   const inner = Object.values(scheme).find(value => typeof value === 'object' && value !== null)
   const description = inner && 'description' in inner ? inner.description : undefined
-  const metadata = oauth?.oauth2MetadataUrl
+  const { oauth2MetadataUrl: metadata, flows = {} } = oauth ?? {}
   return html`<p class="words">${words}</p>
 ${typeof description === 'string' && html`<p dir="auto">${printable(description)}</p>`}
-${oauth && flowList(oauth.flows)}
+${oauth && html`<ul>${flowTitles.map(([name, title]) => flows[name] && flowItem(title, flows[name] as Flow))}</ul>`}
 ${metadata !== undefined && html`<p>The metadata of the server: ${webLink(metadata)}</p>`}
 ${openId && html`<p>The configuration of the provider: ${webLink(openId.openIdConnectUrl)}</p>`}`
 }
@@ -97,12 +96,7 @@ const flowUrls = [
 ] as const
 
 /** The members of a flow that the page shows, whichever flow it is. */
-type Flow = {
-  [Name in (typeof flowUrls)[number][0]]?: string | undefined
-} & { scopes?: Record<string, string>; pkceRequired?: boolean | undefined }
-
-const flowList = (flows: Flows): Html =>
-  html`<ul>${flowTitles.map(([name, title]) => flows[name] && flowItem(title, flows[name] as Flow))}</ul>`
+type Flow = Partial<Record<(typeof flowUrls)[number][0], string> & Flows['authorizationCode']>
 
 const flowItem = (title: string, flow: Flow): Html => {
   const { scopes = {}, pkceRequired } = flow

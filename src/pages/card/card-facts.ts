@@ -1,48 +1,17 @@
 import { agentNotFound, loadCard } from '../../api/index.ts'
 import { authenticate } from '../../auth/index.ts'
-import type { CallProfile } from '../../card/index.ts'
-import {
-  type AgentCard,
-  cardUrl,
-  type McpTool,
-  type RepresentationName,
-  type StoredReceipt,
-} from '../../card/model/index.ts'
+import { type AgentCard, cardUrl, type RepresentationName } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { parseUrl, type RequestContext } from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { type CachedDocument, readDocument, readProfile, readReceipt } from '../../registry/edge/index.ts'
-import type { SourceHealth } from '../../registry/index.ts'
 import type { CardSigning, SignedDocumentName } from './signing.ts'
 
 /** The data of a card page. */
-export type CardFacts = {
-  id: string
-  /** The representation of A2A 1.0, which this host wrote with the types of the schema. Every string is untrusted. */
-  card: AgentCard
-  signing: CardSigning
-  /** The origin of this host's URLs of the agent. */
-  origin: string
-  /** The origin of this host itself. That of the URLs of an agent can be one that only its owner names. */
-  hostOrigin: string
-  cardUrl: string
-  route: CallProfile['route']
-  visibility: CallProfile['visibility']
-  modified: Date
-  /** The first tool of an agent that is an MCP server. */
-  tool?: McpTool | undefined
-  /** Set for a card that this host fetches from the agent. */
-  source?: SourceHealth | undefined
-  /** The newest check of the agent, as of `now` in ms since 1970, and whether it is about the current card. */
-  check?: (StoredReceipt & { current: boolean; now: number }) | undefined
-}
+export type CardFacts = Awaited<ReturnType<typeof loadFacts>>['facts']
 
 /** Loads what the page of an agent shows, and a representation of its card. Throws if the caller may not read it. */
-export const loadFacts = async (
-  id: string,
-  representation: RepresentationName,
-  context: RequestContext,
-): Promise<{ facts: CardFacts; document: Json }> => {
+export const loadFacts = async (id: string, representation: RepresentationName, context: RequestContext) => {
   const { request, env, ctx } = context
   // Invalid credentials count each time they are checked, and the page has up to four documents.
   const caller = await authenticate(request, env, ctx)
@@ -54,28 +23,37 @@ export const loadFacts = async (
   const current = await load('1.0')
   const card = (await parseBody(current)) as AgentCard & JsonObject
   const documents = { '1.0': current, 'agent-card.json': await load('agent-card.json'), '0.3': await load('0.3') }
-  const document = representation === '1.0' ? card : await parseBody(await load(representation))
+  const document: Json = representation === '1.0' ? card : await parseBody(await load(representation))
   const profile = await readProfile(id, env, ctx)
   const route = profile?.route ?? 'direct'
   const own = new URL(config(env).publicOrigin ?? request.url)
   const routed = route === 'gateway' ? parseUrl(card.supportedInterfaces[0]?.url ?? '') : null
   const { origin } = routed ?? own
-  const facts: CardFacts = {
-    ...{ id, card, origin, hostOrigin: own.origin, route, cardUrl: cardUrl({ origin, id }) },
+  const facts = {
+    ...{ id, route, cardUrl: cardUrl({ origin, id }) },
+    /** The representation of A2A 1.0, which this host wrote with the types of the schema. Every string is untrusted. */
+    card: card as AgentCard,
+    /** The origin of this host's URLs of the agent. */
+    origin,
+    /** The origin of this host itself. That of the URLs of an agent can be one that only its owner names. */
+    hostOrigin: own.origin,
     signing: await loadSigning(documents, [origin, own.origin], env),
     visibility: profile?.visibility ?? 'public',
     modified: new Date(current.modified),
+    /** The first tool of an agent that is an MCP server. */
     tool: profile?.mcp?.tools[0],
+    /** Set for a card that this host fetches from the agent. */
     source: current.source,
     check: await loadCheck(id, context),
   }
   return { facts, document }
 }
 
-/** Loads the newest receipt of an agent. The entity tag of an internal agent is not at the edge. */
-const loadCheck = async (id: string, { env, ctx }: RequestContext): Promise<CardFacts['check']> => {
+/** Loads the newest receipt of an agent, as of `now` in ms since 1970, and whether it is about the current card. */
+const loadCheck = async (id: string, { env, ctx }: RequestContext) => {
   const stored = await readReceipt(id, env, ctx)
   if (stored === null) return undefined
+  // The entity tag of an internal agent is not at the edge.
   const etag = (await readDocument(id, 'agent-card.json', env, ctx))?.etag
   return { ...stored, current: etag === undefined || etag === stored.receipt.card.etag, now: Date.now() }
 }

@@ -34,7 +34,7 @@ export const exampleCall = (facts: CardFacts): ExampleCall => {
 const credentialsFor = ({ card, route, visibility }: CardFacts): Pick<ExampleCall, 'credentials' | 'forCard'> => {
   const credentials = callCredentials(card)
   if (visibility === 'public') return { credentials, forCard: [] }
-  const hostToken = bearerHeader('HOST_TOKEN')
+  const hostToken = headerCredential('HOST_TOKEN')
   if (route === 'direct') return { credentials, forCard: [hostToken] }
   const usesHeader = (each: Credential) =>
     each.kind === 'basic' || (each.kind === 'header' && each.name === hostToken.name)
@@ -49,12 +49,9 @@ const preferredTarget = ({ supportedInterfaces }: AgentCard): CallTarget | undef
   return candidates.find(({ binding }) => binding === 'JSONRPC') ?? candidates[0]
 }
 
-/** A header field: a fixed text, and the environment variable that follows it. */
-type HeaderCredential = { kind: 'header'; name: string; prefix: string; variable: string }
-
-/** A credential that a card requires, as a snippet sends it. */
+/** A credential that a card requires, as a snippet sends it. A header has `prefix`, then the variable. */
 export type Credential =
-  | HeaderCredential
+  | { kind: 'header'; name: string; prefix: string; variable: string }
   | { kind: 'query'; name: string; variable: string }
   | { kind: 'basic'; user: string; password: string }
   | { kind: 'certificate'; certificate: string; key: string }
@@ -62,12 +59,9 @@ export type Credential =
 /** The names of HTTP header fields and authentication schemes (RFC 9110 §5.6.2). */
 const httpToken = /^[!#$%&'*+.^_`|~\w-]+$/
 
-const headerCredential = (variable: string, prefix: string, name = 'Authorization'): HeaderCredential => ({
-  ...{ kind: 'header', name, prefix, variable },
-})
-
-/** Returns the header with an access token of the agent, or with one of this host. */
-const bearerHeader = (variable: string): HeaderCredential => headerCredential(variable, 'Bearer ')
+/** By default, the header has an access token of the agent, or one of this host. */
+const headerCredential = (variable: string, prefix = 'Bearer ', name = 'Authorization') =>
+  ({ kind: 'header', name, prefix, variable }) as const
 
 /** Returns the credentials of the first alternative of a card; none where anonymous calls are allowed. */
 const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: AgentCard): Credential[] => {
@@ -85,22 +79,20 @@ const callCredentials = ({ securityRequirements = [], securitySchemes = {} }: Ag
 /** Returns how a scheme is used; undefined where the card gives a name that HTTP does not allow. */
 const toCredential = (scheme: Scheme, suffix: string): Credential | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
-  if (key) return apiKey(key, `AGENT_API_KEY${suffix}`)
+  const variable = `AGENT_API_KEY${suffix}`
+  if (key?.location === 'query') return { kind: 'query', name: key.name, variable }
+  if (key && !httpToken.test(key.name)) return undefined
+  if (key?.location === 'cookie') return headerCredential(variable, `${key.name}=`, 'Cookie')
+  if (key) return headerCredential(variable, '', key.name)
   if (http) return httpCredential(http.scheme, suffix)
-  if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return bearerHeader(`AGENT_TOKEN${suffix}`)
+  if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return headerCredential(`AGENT_TOKEN${suffix}`)
   if (!scheme.mtlsSecurityScheme) return undefined
   return { kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' }
 }
 
-const apiKey = ({ name, location }: { name: string; location: string }, variable: string): Credential | undefined => {
-  if (location === 'query') return { kind: 'query', name, variable }
-  if (!httpToken.test(name)) return undefined
-  return location === 'cookie' ? headerCredential(variable, `${name}=`, 'Cookie') : headerCredential(variable, '', name)
-}
-
 const httpCredential = (scheme: string, suffix: string): Credential | undefined => {
   const name = scheme.toLowerCase()
-  if (name === 'bearer') return bearerHeader(`AGENT_TOKEN${suffix}`)
+  if (name === 'bearer') return headerCredential(`AGENT_TOKEN${suffix}`)
   if (name === 'basic') return { kind: 'basic', user: 'AGENT_USER', password: 'AGENT_PASSWORD' }
   return httpToken.test(scheme) ? headerCredential('AGENT_CREDENTIALS', `${scheme} `) : undefined
 }

@@ -140,16 +140,11 @@ const callableOrigins = ({ card, origin }: CardFacts): string[] => {
 const MAX_TITLE_LENGTH = 100
 const MAX_DESCRIPTION_LENGTH = 280
 
-/** Returns the title of a card page. */
 const pageTitle = ({ card, id }: CardFacts): string => headline(card.name, MAX_TITLE_LENGTH) || id
 
-/** Returns a card page in a sentence or two. */
 const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
 
-/**
- * Renders what others read of a card page: where its card is, and what previews and search engines show. The picture of
- * the agent is SVG, which most previews reject, so none is named.
- */
+/** Renders what previews and search engines read. It names no picture: that of the agent is SVG, which most reject. */
 const shareHead = (facts: CardFacts): Html => {
   const { id, origin, cardUrl } = facts
   const url = `${origin}/agents/${id}`

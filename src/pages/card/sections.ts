@@ -102,12 +102,11 @@ export const authenticationSection = ({ securityRequirements, securitySchemes }:
     html`${requirementSentence(securityRequirements, securitySchemes)}\n${schemeList(securitySchemes)}`,
   )
 
-const capabilityWords: readonly (readonly [name: keyof AgentCard['capabilities'] & string, yes: string, no: string])[] =
-  [
-    ['streaming', 'Streams its answers as they arise.', 'Answers as a whole, without streaming.'],
-    ['pushNotifications', 'Reports on tasks to a webhook of the caller.', 'Sends no push notifications.'],
-    ['extendedAgentCard', 'Has an extended card for callers with credentials.', 'Has no extended card.'],
-  ]
+const capabilityWords = [
+  ['streaming', 'Streams its answers as they arise.', 'Answers as a whole, without streaming.'],
+  ['pushNotifications', 'Reports on tasks to a webhook of the caller.', 'Sends no push notifications.'],
+  ['extendedAgentCard', 'Has an extended card for callers with credentials.', 'Has no extended card.'],
+] as const
 
 /** Renders what an agent can do besides its skills. */
 export const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOutputModes }: AgentCard): Html => {

@@ -1,4 +1,3 @@
-import type { RepresentationName } from '../../card/model/index.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -8,7 +7,6 @@ import {
   payloadRules,
   payloads,
   readKeys,
-  type SdkVerdict,
   type SignatureResult,
   signedRules,
   verifySignatures,
@@ -20,25 +18,10 @@ import { keySecrets } from '../../variables.ts'
 import { shorten } from '../text/index.ts'
 
 /** The signers of the documents of a card, each key once, and the SDKs that accept it with the keys of this host. */
-export type CardSigning = {
-  signers: Signer[]
-  /** Absent where no signature names a key of this host: it does not know the keys of authors. */
-  verdicts?: SdkVerdict[]
-}
+export type CardSigning = Awaited<ReturnType<typeof findSigning>>
 
 /** The signatures by one key. */
-export type Signer = {
-  /** `host` for valid ones with a key of this host, `invalid` for others that name one, `author` for all others. */
-  by: 'host' | 'author' | 'invalid'
-  kid?: string
-  alg?: string
-  jku?: string
-  documents: RepresentationName[]
-  /** The extents of valid ones, as phrases, and the rules by which they cover them, the largest first. */
-  covers: [phrase: string, rules: PayloadRule[]][]
-  /** The reasons why others are not valid, as clauses about a signature. */
-  reasons: string[]
-}
+export type Signer = ReturnType<typeof describeSigner>
 
 /** A document whose signatures clients verify. */
 export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
@@ -46,14 +29,17 @@ export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
 /** More of a name or an address says nothing to people; an isolate keeps what it found. */
 const MAX_TEXT_LENGTH = 1000
 
-type Found = { name: SignedDocumentName; by: Signer['by']; result: SignatureResult }
+/** `host` made a valid signature with a key of this host, `invalid` another that names one, `author` all others. */
+type SignedBy = 'host' | 'author' | 'invalid'
+
+type Found = { name: SignedDocumentName; by: SignedBy; result: SignatureResult }
 
 /** Finds out who signed the documents of a card. `origins` are those of this host. */
 export const findSigning = async (
   documents: Readonly<Record<SignedDocumentName, JsonObject>>,
   origins: readonly string[],
   env: Env,
-): Promise<CardSigning> => {
+) => {
   const keys = await readOwnKeys(env)
   const found: Found[] = []
   const bound = (name: SignedDocumentName) => boundSignatures(documents[name], keys)
@@ -66,6 +52,7 @@ export const findSigning = async (
   const served = { plain: bounded['agent-card.json'], current: bounded['1.0'] }
   return {
     signers: [...byKey.values()].map(describeSigner),
+    /** Absent where no signature names a key of this host: it does not know the keys of authors. */
     ...(hasOwn && { verdicts: await findSdkVerdicts(served, keys) }),
   }
 }
@@ -90,14 +77,14 @@ const readOwnKeys = async (env: Env): Promise<PublicKey[]> => {
 }
 
 /** Returns who made a signature. It names a key of this host by its `kid`, or by the address of the keys. */
-const attribute = (result: SignatureResult, keys: readonly PublicKey[], origins: readonly string[]): Signer['by'] => {
+const attribute = (result: SignatureResult, keys: readonly PublicKey[], origins: readonly string[]): SignedBy => {
   if (result.valid) return 'host'
   const origin = result.jku === undefined ? undefined : parseUrl(result.jku)?.origin
   const isOwn = keys.some(({ kid }) => kid === result.kid) || (origin !== undefined && origins.includes(origin))
   return isOwn ? 'invalid' : 'author'
 }
 
-const describeSigner = (found: readonly Found[]): Signer => {
+const describeSigner = (found: readonly Found[]) => {
   const [first] = found
   const { kid, alg, jku } = first?.result ?? {}
   const valid = new Set(found.flatMap(({ result }) => (result.valid ? [result.rule] : [])))
@@ -108,7 +95,9 @@ const describeSigner = (found: readonly Found[]): Signer => {
     ...(alg !== undefined && { alg: shorten(alg, MAX_TEXT_LENGTH) }),
     ...(jku !== undefined && jku.length <= MAX_TEXT_LENGTH && { jku }),
     documents: [...new Set(found.map(({ name }) => name))],
+    /** The extents of valid ones, as phrases, and the rules by which they cover them, the largest first. */
     covers: [...Map.groupBy(rules, describeRule)],
+    /** The reasons why others are not valid, as clauses about a signature. */
     reasons: [...new Set(found.flatMap(({ result }) => (result.valid ? [] : [result.reason])))],
   }
 }

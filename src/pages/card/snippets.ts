@@ -13,13 +13,8 @@ export type Snippet = { name: 'curl' | 'javascript' | 'python'; title: string; c
 export const snippetsFor = (facts: CardFacts): Snippet[] => {
   const call = exampleCall(facts)
   const variables = [...new Set([...call.credentials, ...call.forCard].flatMap(variablesOf))]
-  const command: Snippet = { name: 'curl', title: 'curl', code: curl(facts, call), variables }
-  if (call.target === undefined) return [command]
-  return [
-    command,
-    { name: 'javascript', title: 'JavaScript', code: javascript(facts, call), variables },
-    { name: 'python', title: 'Python', code: python(facts, call), variables },
-  ]
+  const writers = call.target === undefined ? [WRITERS[0]] : WRITERS
+  return writers.map(([name, title, write]) => ({ name, title, code: write(facts, call), variables }))
 }
 
 const variablesOf = (credential: Credential): string[] => {
@@ -37,12 +32,11 @@ const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, f
   if (target === undefined) return [`curl -sS ${shell(cardUrl)}`, ...forCard.flatMap(curlOptions)].join(' \\\n  ')
   const { url, body } = curlRequest(target, part)
   const prefix = target.version === '1.0' ? '' : 'X-'
-  const query = credentials
-    .filter(credential => credential.kind === 'query')
-    .map(({ name, variable }, index) => {
-      const separator = index === 0 && !url.includes('?') ? '?' : '&'
-      return shellWith(`${separator}${encodeURIComponent(name)}=`, variable)
-    })
+  const inQuery = credentials.filter(credential => credential.kind === 'query')
+  const query = inQuery.map(({ name, variable }, index) => {
+    const separator = index === 0 && !url.includes('?') ? '?' : '&'
+    return shellWith(`${separator}${encodeURIComponent(name)}=`, variable)
+  })
   return [
     // Without -g, curl takes brackets and braces for many addresses.
     `curl ${/[[\]{}]/.test(url) ? '-gsS' : '-sS'} ${shell(url)}${query.join('')}`,
@@ -232,6 +226,12 @@ const pythonPart = (part: Part): string => {
   const type = part.mediaType === undefined ? '' : `, media_type=${pythonText(part.mediaType)}`
   return 'text' in part ? `Part(text=${pythonText(part.text)}${type})` : `Part(url=${pythonText(part.url)}${type})`
 }
+
+const WRITERS = [
+  ['curl', 'curl', curl],
+  ['javascript', 'JavaScript', javascript],
+  ['python', 'Python', python],
+] as const
 
 // Untrusted values as source code: whatever they are, they end no literal, and have no character that is invisible.
 

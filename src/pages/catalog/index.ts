@@ -12,10 +12,7 @@ const AGENTS_PER_PAGE = 24
 
 type Found = { agents: FoundAgent[]; cursor?: string; facets: Facets; approximate?: boolean }
 
-/**
- * `GET /` and `GET /agents` for browsers: the public agents that match a search. Its parameters are those of the API;
- * empty ones, which a form sends, and others are ignored.
- */
+/** `GET /` and `GET /agents` for browsers. Only parameters of the API count, and no empty ones, which a form sends. */
 export const getCatalogPage = async ({ request, env, ctx }: RequestContext): Promise<Response> => {
   const parameters = new Set<string>(['q', 'cursor', ...facetNames])
   const given = [...new URL(request.url).searchParams]

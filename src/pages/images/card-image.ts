@@ -41,10 +41,8 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
   const layout = createLayout(isRightToLeft(name))
   const organization = toLine(card.provider?.organization ?? '')
   const tagline = firstSentence(card.description)
-  const skills = {
-    names: card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id)),
-    total: card.skills.length,
-  }
+  const names = card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id))
+  const skills = { names, total: card.skills.length }
   const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"
 viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
@@ -68,12 +66,12 @@ const describe = (tagline: string, skills: Skills, url: string): string => {
   return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
 }
 
-/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
-type Layout = { isMirrored: boolean; place: (x: number, width: number) => number }
+type Layout = ReturnType<typeof createLayout>
 
-const createLayout = (isMirrored: boolean): Layout => ({
+/** Where things are on a card: `place` returns the left edge of what begins at `x` if the card is not mirrored. */
+const createLayout = (isMirrored: boolean) => ({
   isMirrored,
-  place: (x, width) => (isMirrored ? WIDTH - x - width : x),
+  place: (x: number, width: number): number => (isMirrored ? WIDTH - x - width : x),
 })
 
 /** Lines of one text in a box, which hides what a font draws outside it. `baseline` is that of the first line. */

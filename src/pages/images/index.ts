@@ -3,20 +3,15 @@ import { agentNotFound, loadCard, UPSTREAM_PROBLEMS } from '../../api/index.ts'
 import type { Authentication } from '../../auth/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import {
-  CORS_HEADERS,
-  matchesIfNoneMatch,
-  PRIVATE_NO_STORE,
-  type RequestContext,
-  strongEtag,
-} from '../../http/index.ts'
+import type { RequestContext } from '../../http/index.ts'
 import { readDocument, readReceipt } from '../../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
+import { textResponse } from '../layout/index.ts'
 import { checkedSegment, renderBadge } from './badge.ts'
 import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
 
-export { type Monogram, monogramOf, renderMonogram } from './monogram.ts'
+export { renderMonogram } from './monogram.ts'
 
 const picture = {
   tag: 'pages',
@@ -72,22 +67,12 @@ const respondWithPicture = async (
   if (!document) return agentNotFound(id)
   const { source } = document
   const card: AgentCard = JSON.parse(new TextDecoder().decode(document.body))
-  const body = new TextEncoder().encode(String(await render(card)))
-  const etag = await strongEtag(body)
-  const headers = {
-    ...CORS_HEADERS,
-    'Cache-Control': request.headers.has('Authorization') ? PRIVATE_NO_STORE : config(env).publicCacheControl,
-    // A picture is made to be embedded, also in pages that are isolated from other origins.
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-    ETag: etag,
-    Vary: 'Authorization',
-    ...(source && isStale(source) && staleHeaders(source)),
-  }
-  if (matchesIfNoneMatch(request.headers.get('If-None-Match'), etag))
-    return new Response(null, { status: 304, headers })
-  const policy = await contentSecurityPolicy()
-  return new Response(body, {
-    headers: { ...headers, 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': policy },
+  // A picture is made to be embedded, also in pages that are isolated from other origins.
+  const headers = { 'Cross-Origin-Resource-Policy': 'cross-origin', Vary: 'Authorization' }
+  return textResponse(String(await render(card)), request, {
+    cacheControl: config(env).publicCacheControl,
+    headers: { ...headers, ...(source && isStale(source) && staleHeaders(source)) },
+    content: { 'Content-Type': 'image/svg+xml', 'Content-Security-Policy': await contentSecurityPolicy() },
   })
 }
 

@@ -3,9 +3,6 @@ import { FONTS, graphemes, lineWidth, toLine } from './text-layout.ts'
 
 type Subject = { id: string; name: string }
 
-/** The replacement for the icon of an agent: initials, in white on a color. */
-export type Monogram = { initials: string; color: string }
-
 /** White text has a contrast of at least 4.5 on each (WCAG 2.2, 1.4.3). */
 export const MONOGRAM_COLORS = [
   ...['#b42318', '#a8420c', '#8a5a00', '#5b6d00', '#2c7317', '#0b7453'],
@@ -13,12 +10,11 @@ export const MONOGRAM_COLORS = [
 ] as const
 
 /** Returns the monogram of an agent: one or two characters of its name, and a color that only depends on its id. */
-export const monogramOf = ({ id, name }: Subject): Monogram => ({
-  initials: [toLine(name), id].map(initialsOf).find(isDrawable) ?? '',
+export const monogramOf = ({ id, name }: Subject) => ({
+  // Some letters are too wide to draw.
+  initials: [toLine(name), id].map(initialsOf).find(each => each !== '' && lineWidth(each) <= 2.1) ?? '',
   color: MONOGRAM_COLORS[hash(id) % MONOGRAM_COLORS.length] ?? MONOGRAM_COLORS[0],
 })
-
-const isDrawable = (initials: string): boolean => initials !== '' && lineWidth(initials) <= 2.1
 
 /** Only letters with upper and lower case make two initials: letters of other scripts may join, or be words. */
 const initialsOf = (name: string): string => {

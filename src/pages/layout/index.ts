@@ -24,7 +24,7 @@ export type Page = {
   title: string
   /** The description for search engines and link previews; the default describes this host. */
   description?: string
-  section?: 'agents' | 'lint' | 'manage'
+  section?: keyof typeof sections
   head?: Html
   main: Html
   /** The module of src/pages/browser that the page runs. */
@@ -33,11 +33,7 @@ export type Page = {
   connectTo?: readonly string[]
 }
 
-const sections = [
-  ['agents', 'Agents'],
-  ['lint', 'Check a card'],
-  ['manage', 'Manage'],
-] as const
+const sections = { agents: 'Agents', lint: 'Check a card', manage: 'Manage' } as const
 
 const documentLinks = [
   ...Object.keys(CATALOG_DOCUMENTS).map(path => [path, path.slice(path.lastIndexOf('/') + 1)] as const),
@@ -69,7 +65,7 @@ ${head}
 <header class="site-header">
 <nav aria-label="Main">
 <a class="brand" href="/">Calling Card</a>
-<ul>${sections.map(([name, label]) => {
+<ul>${Object.entries(sections).map(([name, label]) => {
   const current = name === section && html` aria-current="page"`
   return html`<li><a href="/${name}"${current}>${label}</a></li>`
 })}</ul>
@@ -87,32 +83,33 @@ ${main}
 </html>
 `
 
-/** Returns the response with a page, or 304 if the browser has it. No shared cache stores one for a token. */
-export const pageResponse = async (
-  page: Page,
+type ResponseOptions = { status?: number; cacheControl?: string; headers?: Record<string, string> }
+
+/** Returns the response with a page, or 304 if the browser has it. */
+export const pageResponse = async (page: Page, request: Request, { headers, ...options }: ResponseOptions = {}) =>
+  textResponse(String(await renderPage(page)), request, {
+    ...options,
+    headers: { Vary: 'Accept, Authorization', ...headers },
+    content: { ...securityHeaders(page.connectTo), 'Content-Type': 'text/html; charset=utf-8' },
+  })
+
+/** Returns a text, or 304 if the client has it, without `content`. No shared cache stores one for a token. */
+export const textResponse = async (
+  text: string,
   { headers: requestHeaders }: Request,
-  {
-    status = 200,
-    cacheControl = NO_STORE,
-    headers = {},
-  }: { status?: number; cacheControl?: string; headers?: Record<string, string> } = {},
+  { status = 200, cacheControl = NO_STORE, headers, content }: ResponseOptions & { content: Record<string, string> },
 ): Promise<Response> => {
-  const body = String(await renderPage(page))
   // No client asks again with the tag of an error.
-  const etag = status === 200 ? await strongEtag(new TextEncoder().encode(body)) : undefined
+  const etag = status === 200 ? await strongEtag(new TextEncoder().encode(text)) : undefined
   const common = {
     ...CORS_HEADERS,
     'Cache-Control': requestHeaders.has('Authorization') ? PRIVATE_NO_STORE : cacheControl,
     ...(etag !== undefined && { ETag: etag }),
-    Vary: 'Accept, Authorization',
     ...headers,
   }
   if (etag !== undefined && matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag))
     return new Response(null, { status: 304, headers: common })
-  return new Response(body, {
-    status,
-    headers: { ...common, ...securityHeaders(page.connectTo), 'Content-Type': 'text/html; charset=utf-8' },
-  })
+  return new Response(text, { status, headers: { ...common, ...content } })
 }
 
 /** Lets only files of this host run or style a page, nothing embed it, and it call only this host and `connectTo`. */

@@ -122,10 +122,8 @@ const ROLE_USER = 1
 const createRequest = (draft: Draft): SendMessageRequest => {
   const { parts, skillId, taskId, contextId, acceptedOutputModes, returnImmediately } = draft
   const message: Message = {
-    ...{ messageId: createId(), contextId, taskId, role: ROLE_USER, parts },
+    ...{ messageId: createId(), contextId, taskId, role: ROLE_USER, parts, extensions: [], referenceTaskIds: [] },
     metadata: skillId === undefined ? undefined : { skillId },
-    extensions: [],
-    referenceTaskIds: [],
   }
   const configuration = { acceptedOutputModes, taskPushNotificationConfig: undefined, returnImmediately }
   return { tenant: '', message, configuration, metadata: undefined }

@@ -45,11 +45,8 @@ export class Turn {
 
   constructor(parts: readonly Part[]) {
     const question = new PartList(this.#budget, parts).element
-    this.element = element(
-      'article.console-turn',
-      element('div.console-question', element('h3', 'You'), question),
-      this.#answer,
-    )
+    const asked = element('div.console-question', element('h3', 'You'), question)
+    this.element = element('article.console-turn', asked, this.#answer)
   }
 
   /** Shows an event of the answer. */
@@ -102,17 +99,14 @@ export class Turn {
   #artifact(artifact: Artifact): ReturnType<typeof showArtifact> | undefined {
     const known = this.#artifacts.get(artifact.artifactId)
     if (known) return known
-    if (this.#artifacts.size >= MAX_ARTIFACTS) {
-      this.#markFull()
-      return undefined
-    }
+    if (this.#artifacts.size >= MAX_ARTIFACTS) return this.#markFull()
     const shown = showArtifact(artifact, this.#budget)
     this.#artifacts.set(artifact.artifactId, shown)
     this.#answer.append(shown.element)
     return shown
   }
 
-  #markFull(): void {
+  #markFull(): undefined {
     if (!this.#isFull) this.#answer.append(renderRest())
     this.#isFull = true
   }

@@ -49,12 +49,8 @@ export const createExchangeView = () => {
 
 const createShown = (exchange: Exchange, number: number): Shown => {
   const { method, url, requestHeaders, requestBody } = exchange
-  const lines = [
-    `${method} ${url}`,
-    ...headerLines(requestHeaders),
-    '',
-    shorten(indent(requestBody), MAX_REQUEST_LENGTH),
-  ]
+  const body = shorten(indent(requestBody), MAX_REQUEST_LENGTH)
+  const lines = [`${method} ${url}`, ...headerLines(requestHeaders), '', body]
   const title = element('summary')
   const request = rawText(`Request ${number}`, escapeInvisible(lines.join('\n')))
   const response = rawText(`Response ${number}`)

@@ -1,14 +1,6 @@
 import type { AgentCard } from '../../../card/model/index.ts'
 import { button, element } from '../elements/index.ts'
-import {
-  type Agent,
-  type CallEvent,
-  type CallOptions,
-  callableEndpoints,
-  connectAgent,
-  type Draft,
-  readSkills,
-} from './agent.ts'
+import { type Agent, type CallOptions, callableEndpoints, connectAgent, type Draft, readSkills } from './agent.ts'
 import { createControls, needsPerson, renderRefusal } from './controls.ts'
 import { Turn } from './conversation.ts'
 import { createExchangeView } from './exchange-view.ts'
@@ -37,9 +29,6 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
 }
 
 type Action = (agent: Agent, options: CallOptions) => Promise<void>
-
-/** Why something at the agent failed, and its last exchange. */
-type Failure = { error: unknown; exchange: Exchange | undefined }
 
 /** Something that is done at the agent, and can be done again if it is refused. */
 type Attempt = { draft?: Draft; retry: (fix?: Fix) => Promise<void> }
@@ -120,7 +109,13 @@ class Console {
       contextId: before?.progress?.contextId ?? '',
       taskId: continuation === 'task' ? (before?.progress?.taskId ?? '') : '',
     }
-    const turn = this.#addTurn(draft.parts)
+    const turn = new Turn(draft.parts)
+    this.#turn = turn
+    this.#log.append(turn.element)
+    if (this.#log.childElementCount > MAX_TURNS) {
+      this.#log.firstChild?.remove()
+      this.#log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
+    }
     const isAnswered = await this.#call(turn, {
       call: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
       draft,
@@ -137,21 +132,10 @@ class Console {
       await this.#followTask('poll')
   }
 
-  #addTurn(parts: Draft['parts']): Turn {
-    const turn = new Turn(parts)
-    this.#turn = turn
-    this.#log.append(turn.element)
-    if (this.#log.childElementCount > MAX_TURNS) {
-      this.#log.firstChild?.remove()
-      this.#log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
-    }
-    return turn
-  }
-
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
   #call(
     turn: Turn,
-    { call, ...attempt }: Attempt & { call: (agent: Agent, options: CallOptions) => AsyncIterable<CallEvent> },
+    { call, ...attempt }: Attempt & { call: (agent: Agent, options: CallOptions) => ReturnType<Agent['send']> },
   ): Promise<boolean> {
     return this.#perform(attempt, async (agent, options) => {
       for await (const event of call(agent, options)) {
@@ -184,7 +168,7 @@ class Console {
   }
 
   /** Does something at the agent, whose exchanges are shown. Returns why it failed. */
-  async #connect(signal: AbortSignal, action: Action): Promise<Failure | undefined> {
+  async #connect(signal: AbortSignal, action: Action) {
     const endpoint = this.#form.endpoint()
     if (!endpoint) return undefined
     let exchange: Exchange | undefined
@@ -268,7 +252,7 @@ class Console {
       this.#announce('The agent needs you to authenticate: enter a token, then reply.')
   }
 
-  #explain(failure: Failure, { draft, retry }: Attempt): void {
+  #explain(failure: { error: unknown; exchange: Exchange | undefined }, { draft, retry }: Attempt): void {
     const canUseHost = this.#form.canUseHost()
     const refusal = explainRefusal({ card: this.#card, draft, canUseHost, ...failure })
     // The refusal announces itself.

@@ -89,14 +89,13 @@ export const createRecorder =
     update()
     try {
       // The agent gets no cookies of this host, and no redirect leads to an address that the card does not name.
-      const response = await fetch(url, {
-        ...init,
-        headers,
+      const policy = {
         credentials: 'omit',
         cache: 'no-store',
         redirect: 'error',
         referrerPolicy: 'no-referrer',
-      })
+      } as const
+      const response = await fetch(url, { ...init, headers, ...policy })
       const status = `${response.status} ${response.statusText}`.trim()
       update({ status, responseHeaders: hideAll(response.headers), isOpen: response.body !== null })
       if (!response.body) return response

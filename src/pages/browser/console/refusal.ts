@@ -60,7 +60,8 @@ type WireError = { code: number; message: string; reason: string; metadata: Json
 const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireError | undefined => {
   const text = tail === '' ? head : tail
   const event = text.split('\n').findLast(line => line.startsWith('data:'))
-  const document = [text, event?.slice('data:'.length) ?? ''].map(readJson).find(isJsonObject)
+  const parsed = [text, event?.slice('data:'.length) ?? ''].map(each => parseJson(each))
+  const document = parsed.map(each => ('value' in each ? each.value : undefined)).find(isJsonObject)
   if (!document) return undefined
   const error = isJsonObject(document.error) ? document.error : document
   const { code, message } = error
@@ -74,11 +75,6 @@ const readWireError = ({ head, tail }: Pick<Exchange, 'head' | 'tail'>): WireErr
     metadata: isJsonObject(info.metadata) ? info.metadata : info,
     violations: violations.map(({ field, description }) => `${field}: ${description}`),
   }
-}
-
-const readJson = (text: string): unknown => {
-  const parsed = parseJson(text)
-  return 'value' in parsed ? parsed.value : undefined
 }
 
 const NEEDS_TOKEN = 'The call needs a token'

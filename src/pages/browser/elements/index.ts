@@ -125,10 +125,8 @@ const CONFIRMED_MS = 2000
 /** Copies a text, and confirms it for a moment on the button. Returns whether the browser allows it. */
 export const copyText = async (target: HTMLButtonElement, text: string): Promise<boolean> => {
   target.dataset.label ??= target.textContent
-  const isCopied = await navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  )
+  const copying = navigator.clipboard.writeText(text).then(() => true)
+  const isCopied = await copying.catch(() => false)
   target.textContent = isCopied ? 'Copied' : 'Not copied'
   setTimeout(() => {
     target.textContent = target.dataset.label ?? ''
