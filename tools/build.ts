@@ -55,6 +55,9 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
           { name: 'start', tags: ['$initial'] },
           // Loaded without the Registry, too.
           { name: 'valibot', test: /node_modules\/valibot\// },
+          // Many small modules, of which a request loads most.
+          { name: 'jose', test: /node_modules\/jose\// },
+          { name: 'schemas', test: /\/api\/schemas\// },
           { name: 'sql', test: /\/registry\/sql\.ts$/ },
           { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },
         ],

@@ -1,4 +1,5 @@
-import type { ChangeClass, Drift } from '../card/diff/index.ts'
+import type { Drift } from '../card/diff/index.ts'
+import type { ChangeClass } from '../card/model/index.ts'
 
 /** One revision in an agent's history; `created` is in ms since 1970. */
 export type RevisionRow = {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Drift } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { CardError, Note } from '../card/model/index.ts'
-import type { PayloadRule, PublicKey } from '../card/signatures/index.ts'
+import type { CardError, Note, PayloadRule } from '../card/model/index.ts'
+import type { PublicKey } from '../card/signatures/index.ts'
 
 const text = v.string()
 

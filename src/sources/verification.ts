@@ -1,7 +1,7 @@
 import { compare, validate } from 'compare-versions'
 import { createBudget, findUncovered, type Requirements } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { CardError, Note } from '../card/model/index.ts'
+import { type CardError, type Note, type PayloadRule, payloadRules } from '../card/model/index.ts'
 import { allowsAnonymous } from '../card/read/index.ts'
 import {
   type FetchJson,
@@ -9,8 +9,6 @@ import {
   type KeySource,
   listKeySetUrls,
   listSignatures,
-  type PayloadRule,
-  payloadRules,
   resolveKeys,
   type SignatureResult,
   toCurrentForm,

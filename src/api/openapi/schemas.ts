@@ -53,7 +53,7 @@ export const createSchemas = (): JsonObject => {
   return { ...own, ...cardSchemas() }
 }
 
-/** Returns the schemas of cards and manifests. They are in draft 7, which means the same; references have a new base. */
+/** Returns the schemas of cards and manifests: in draft 7, which means the same, with references to this document. */
 const cardSchemas = (): JsonObject => {
   const { $schema, definitions, ...manifest } = createManifestSchema()
   return {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { type Changes, changeClasses } from '../../card/diff/index.ts'
-import { cardUrl, json, strictObject } from '../../card/model/index.ts'
+import type { Changes } from '../../card/diff/index.ts'
+import { cardUrl, changeClasses, json, strictObject } from '../../card/model/index.ts'
 import type { SourceRecord } from '../../registry/shared.ts'
 import { anyObject, count, FieldError, flag, id, list, mapOf, Note, Pointer, Problem, seq, text, url } from './parts.ts'
 import { registeredSource, toRegisteredSource } from './sources.ts'

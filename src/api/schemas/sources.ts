@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { json, strictObject } from '../../card/model/index.ts'
-import { payloadRules } from '../../card/signatures/index.ts'
+import { json, payloadRules, strictObject } from '../../card/model/index.ts'
 import type { PendingCard, SourceRecord, SourceState as StoredState } from '../../registry/shared.ts'
 import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 

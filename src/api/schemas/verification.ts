@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { jsonObject, strictObject } from '../../card/model/index.ts'
-import { payloadRules } from '../../card/signatures/index.ts'
+import { jsonObject, payloadRules, strictObject } from '../../card/model/index.ts'
 import { MAX_KEY_SOURCES } from '../../limits.ts'
 import { described, flag, oneOf, text, texts } from './parts.ts'
 

@@ -1,9 +1,5 @@
 import { formatPointer, type Pointer } from '../../json/index.ts'
-import type { AgentCard } from '../model/index.ts'
-
-/** The classes of changes for clients, the most severe first. */
-export const changeClasses = ['breaking', 'additive', 'cosmetic'] as const
-export type ChangeClass = (typeof changeClasses)[number]
+import type { AgentCard, ChangeClass } from '../model/index.ts'
 
 /**
  * The class of every kind of change, and the reason for it. The removals and the protocol version are Apicurio's rule

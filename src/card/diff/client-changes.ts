@@ -2,10 +2,10 @@ import { compareVersions } from 'compare-versions'
 import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/index.ts'
 import { createRedaction } from '../lint/index.ts'
 import { type Manifest, taskPolicy } from '../manifest/index.ts'
-import { type AgentCard, baseTier, truncateNotes } from '../model/index.ts'
+import { type AgentCard, baseTier, type ChangeClass, changeClasses, truncateNotes } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
-import type { ChangeClass, FoundChange } from './change-rules.ts'
-import { change, changeClasses, changeIf, changeRules, pairMembers, quote } from './change-rules.ts'
+import type { FoundChange } from './change-rules.ts'
+import { change, changeIf, changeRules, pairMembers, quote } from './change-rules.ts'
 
 /**
  * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier

@@ -1,4 +1,3 @@
-export { type ChangeClass, changeClasses } from './change-rules.ts'
 export * from './client-changes.ts'
 export * from './drift.ts'
 export { createBudget, findUncovered, type Requirements } from './security-changes.ts'

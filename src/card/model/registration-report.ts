@@ -60,3 +60,13 @@ const truncatePointer = (pointer: Pointer): Pointer => {
 
 const truncateMessage = (message: string): string =>
   message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed()}…` : message
+
+/** The classes of changes for clients, the most severe first. */
+export const changeClasses = ['breaking', 'additive', 'cosmetic'] as const
+export type ChangeClass = (typeof changeClasses)[number]
+
+/** The rules by which the text that a signature covers is made from a card. No two SDKs make it in the same way. */
+export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii'] as const
+
+/** The name of a rule by which the payload of a signature is made from a card. */
+export type PayloadRule = (typeof payloadRules)[number]

@@ -1,9 +1,10 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import { base64url, type CryptoKey, FlattenedSign } from 'jose'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import type { PayloadRule } from '../model/index.ts'
 import { listSignatures, type ParsedHeader, parseHeader } from './header.ts'
 import type { PublicKey, Trust } from './key-sources.ts'
-import { attempt, createPayloadWriter, type PayloadRule, payloads, writePayload } from './payloads.ts'
+import { attempt, createPayloadWriter, payloads, writePayload } from './payloads.ts'
 import type { ServedCards } from './served-cards.ts'
 import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
 

@@ -1,14 +1,8 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
-import { agentCardMessage, getField, type Message, type Shape } from '../model/index.ts'
+import { agentCardMessage, getField, type Message, type PayloadRule, type Shape } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
-
-/** The rules by which the text that a signature covers is made from a card. No two SDKs make it in the same way. */
-export const payloadRules = ['wire', 'served', 'proto', 'proto-ascii'] as const
-
-/** The name of a rule by which the payload of a signature is made from a card. */
-export type PayloadRule = (typeof payloadRules)[number]
 
 type Definition = {
   /** The source of the rule: a section of the A2A specification, and the issues that show who follows it. */

@@ -1,9 +1,10 @@
 import { base64url, type CryptoKey, flattenedVerify } from 'jose'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { type PayloadRule, payloadRules } from '../model/index.ts'
 import { listSignatures, readHeader, type SignatureHeader } from './header.ts'
 import { importKey, type PublicKey } from './key-sources.ts'
 import { listContradictions } from './legacy-form.ts'
-import { createPayloadWriter, type PayloadRule, payloadRules, servedScope } from './payloads.ts'
+import { createPayloadWriter, servedScope } from './payloads.ts'
 
 /** The result for one signature of a card. The reason completes a sentence whose subject is the signature. */
 export type SignatureResult = Partial<SignatureHeader> & Verdict

@@ -1,10 +1,9 @@
+import { type PayloadRule, payloadRules } from '../../card/model/index.ts'
 import {
   findSdkVerdicts,
   listSignatures,
-  type PayloadRule,
   type PublicKey,
   parseHeader,
-  payloadRules,
   payloads,
   readKeys,
   type SignatureResult,

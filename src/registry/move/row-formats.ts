@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { changeClasses } from '../../card/diff/index.ts'
 import { CallProfile } from '../../card/index.ts'
 import { Manifest, Source } from '../../card/manifest/index.ts'
 import {
   AgentCard,
   agentIdPattern,
+  changeClasses,
   hostname,
   httpUrl,
   jsonObject,

@@ -1,4 +1,4 @@
-import type { ChangeClass } from '../../card/diff/index.ts'
+import type { ChangeClass } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'

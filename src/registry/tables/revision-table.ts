@@ -1,5 +1,5 @@
-import type { ChangeClass, Drift } from '../../card/diff/index.ts'
-import { baseTier } from '../../card/model/index.ts'
+import type { Drift } from '../../card/diff/index.ts'
+import { baseTier, type ChangeClass } from '../../card/model/index.ts'
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ChangeClass } from '../../../src/card/diff/change-rules.ts'
 import { findVersionFinding } from '../../../src/card/diff/client-changes.ts'
+import type { ChangeClass } from '../../../src/card/model/registration-report.ts'
 
 describe('findVersionFinding', () => {
   it('names the lowest version that the class of the change allows', () => {

@@ -1,13 +1,7 @@
 import type { JWK } from 'jose'
 import { describe, expect, it } from 'vitest'
-import {
-  findSdkVerdicts,
-  type PayloadRule,
-  type PublicKey,
-  readKeys,
-  signCard,
-  signedRules,
-} from '../../../src/card/signatures/index.ts'
+import type { PayloadRule } from '../../../src/card/model/registration-report.ts'
+import { findSdkVerdicts, type PublicKey, readKeys, signCard, signedRules } from '../../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { makeKey, makeSigner, signAs } from '../../support/cards/signed.ts'
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type PayloadRule, verifyCard, verifySignatures } from '../../../src/card/signatures/index.ts'
+import type { PayloadRule } from '../../../src/card/model/registration-report.ts'
+import { verifyCard, verifySignatures } from '../../../src/card/signatures/index.ts'
 import { type JsonObject, omit } from '../../../src/json/json.ts'
 import { cleanCard } from '../../support/cards/cards.ts'
 import { compileCard } from '../../support/cards/compile.ts'

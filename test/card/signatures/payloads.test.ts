@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type PayloadRule, payloadRules, payloads, writePayload } from '../../../src/card/signatures/payloads.ts'
+import { type PayloadRule, payloadRules } from '../../../src/card/model/registration-report.ts'
+import { payloads, writePayload } from '../../../src/card/signatures/payloads.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 
 const readPayload = (rule: PayloadRule, card: JsonObject): Json => JSON.parse(writePayload(rule, card) ?? 'null')

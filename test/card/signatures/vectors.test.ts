@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { payloadRules } from '../../../src/card/model/registration-report.ts'
 import { findSdkVerdicts, readHeader, readKeys, verifySignatures } from '../../../src/card/signatures/index.ts'
-import { payloadRules, writePayload } from '../../../src/card/signatures/payloads.ts'
+import { writePayload } from '../../../src/card/signatures/payloads.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 
 /** Reads vectors that others have published: each file names its source. */

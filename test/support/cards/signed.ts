@@ -1,13 +1,8 @@
 import { calculateJwkThumbprint, FlattenedSign, importJWK, type JWK } from 'jose'
 import type { Compiled } from '../../../src/card/compile/index.ts'
 import { type RepresentationName, signedNames } from '../../../src/card/model/constants.ts'
-import {
-  type CardSigner,
-  type PayloadRule,
-  type PublicKey,
-  signCard,
-  writePayload,
-} from '../../../src/card/signatures/index.ts'
+import type { PayloadRule } from '../../../src/card/model/registration-report.ts'
+import { type CardSigner, type PublicKey, signCard, writePayload } from '../../../src/card/signatures/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { makeSigningKey } from '../signing-key.ts'
 
