@@ -1,7 +1,7 @@
 /**
  * Proves rows of "How to add …" in CONTRIBUTING.md: for each recipe, edits a copy of this checkout, in the files that the
  * row names and in no others, writes the generated files, checks the types, and runs a test of what was added. Fails if
- * any of it does. `npm run how-to-add [-- ROW …]`, such as "a dialect".
+ * any of it does. `npm run howto [-- ROW …]`, such as "a dialect".
  */
 
 import { execFileSync } from 'node:child_process'
