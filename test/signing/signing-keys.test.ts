@@ -52,6 +52,16 @@ describe('a signing key', () => {
     expect(twice).toMatchObject({ published: [await published(key)], problem })
   })
 
+  it('is imported once for each text of a secret, and named with all others that are invalid', async () => {
+    const [first, again] = [await readAll({ SIGNING_KEY: textOf(key) }), await readAll({ SIGNING_KEY: textOf(key) })]
+    expect(again.current.privateKey).toBe(first.current.privateKey)
+    expect(await getSigningKeys({ SIGNING_KEY: '{', SIGNING_KEY_2: '[' })).toMatchObject({
+      misconfigured: expect.stringContaining(
+        'The SIGNING_KEY and the SIGNING_KEY_2 of this Worker is not a private key',
+      ),
+    })
+  })
+
   it('cannot be exported', async () => {
     expect(await read(key)).toMatchObject({ current: { privateKey: { extractable: false, usages: ['sign'] } } })
   })
