@@ -24,7 +24,7 @@ export const CATALOG_LINKS = [
 
 /**
  * Returns a list or catalog for everybody, with links to the catalogs of this host and the headers by which Workers
- * Cache stores it. Its entity tag is the digest of its bytes unless it has another. `next` is the path of its next page.
+ * Cache stores it. Its entity tag is the digest of its bytes by default. `next` is the path of its next page.
  */
 export const cacheableResponse = async (
   { body, type, etag }: { body: string; type: string; etag?: string },

@@ -53,7 +53,7 @@ const MAX_KNOWN_LENGTH = 2 * 1024 * 1024
 const ENTRY_OVERHEAD = 300
 
 /**
- * The modes of the extended card for a caller until `expires`, in ms since 1970, by a digest of all that they depend on.
+ * The modes of the extended card for a caller until `expires`, in ms since 1970, by a digest of what they depend on.
  * Nothing else of a card stays in memory: it is for its caller.
  */
 const knownModes = new ClockCache<{ modes: CallModes | undefined; expires: number; size: number }>(MAX_KNOWN_LENGTH)
