@@ -47,3 +47,24 @@ it('answers a refresh with 409 and Retry-After if the agent changes at the same 
   const response = await host.fetch('/agents/a/refresh', { method: 'POST', headers })
   expect([response.status, response.headers.get('Retry-After')]).toEqual([409, '1'])
 })
+
+it('answers a failed refresh with the status of its code, whatever readers of the card get', async () => {
+  const host = await startNodeHost()
+  const rows = [
+    [503, 'unreachable', 502],
+    [503, 'timeout', 504],
+    [503, 'not-ready', 503],
+    [502, 'unverified', 502],
+  ] as const
+  for (const [status, code, expected] of rows) {
+    const failed = async () => ({
+      result: { outcome: 'failed', failure: { status, code, message: 'It failed.' } },
+      state: { publishedHealth: {} },
+    })
+    Object.assign(host.env, { REMOTE_CARDS: { getByName: () => ({ refresh: failed }) } })
+    const headers = { Authorization: `Bearer ${token}` }
+    const response = await host.fetch('/agents/a/refresh', { method: 'POST', headers })
+    expect(await response.json()).toMatchObject({ status: expected, code: `upstream-${code}` })
+    expect(response.status).toBe(expected)
+  }
+})

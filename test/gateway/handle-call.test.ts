@@ -173,6 +173,16 @@ describe('a card requested by name', () => {
     expect(requests).toContain('kv card:shown-card')
     expect(requestsTo('failures')).toEqual([`failures ${address()}`])
   })
+
+  it('counts as a call without a token after too many failed attempts, which are the reason of a refusal', async () => {
+    const invalid = { Authorization: 'Bearer cc_x' }
+    isLimited = true
+    await get('hidden-card', invalid)
+    isLimited = false
+    requests = []
+    const { status, body } = await get('hidden-card', invalid)
+    expect([status, body.code, requestsTo('calls')]).toEqual([429, 'too-many-attempts', [`calls ${address()}`]])
+  })
 })
 
 it('counts invalid credentials once, before anything else', () =>

@@ -139,7 +139,7 @@ const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
 const registrationOf = ({ prepared }: Ready): Registration => prepared.registration
 
-/** Prepares about as many lines as one request to the Registry carries. Returns those not refused, in order. */
+/** Prepares about as many lines as one request to the Registry carries. Returns those not refused, in their order. */
 const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   const ready: Ready[] = []
   let bytes = 0

@@ -157,7 +157,9 @@ const count = async (
   { request, env }: RequestContext,
 ): Promise<void> => {
   if (name === 'WRITE_LIMIT' && caller?.authenticated) return countWrites(caller, env)
-  if (name === 'CALL_LIMIT' && (await checkRateLimit(caller ?? ANONYMOUS, request, env)))
+  // Other credentials are ignored here, also those of an address with too many failed attempts.
+  const counted = caller?.authenticated ? caller : ANONYMOUS
+  if (name === 'CALL_LIMIT' && (await checkRateLimit(counted, request, env)))
     throw tooManyRequests('Too many requests.')
   if (name === 'PAGE_LIMIT' || name === 'LINT_LIMIT')
     await countRequest(env[name], clientKey(request), 'Too many requests from your address.')

@@ -81,7 +81,7 @@ const toOperationObject = (path: string, operation: NamedDescription): PathItem[
 /** Returns the rate limits of an operation: failed attempts count wherever credentials are checked. */
 export const listLimits = ({ access, limits = [], page }: NamedDescription): (keyof typeof rateLimits)[] => {
   const all = [...limits, ...(page ? (['PAGE_LIMIT'] as const) : [])]
-  return access === 'public' || limits.includes('AUTH_LIMIT') ? all : [...all, 'AUTH_LIMIT']
+  return access === 'public' ? all : [...all, 'AUTH_LIMIT']
 }
 
 /** Scopes as the roles of the token. A card may admit callers with other credentials, which it names. */

@@ -53,7 +53,7 @@ export const createSchemas = (): JsonObject => {
   return { ...own, ...cardSchemas() }
 }
 
-/** Returns the schemas of cards and manifests: in draft 7, which means the same, with references to this document. */
+/** Returns the schemas of cards and manifests. Draft 7 means the same here as later ones. References get a new base. */
 const cardSchemas = (): JsonObject => {
   const { $schema, definitions, ...manifest } = createManifestSchema()
   return {
