@@ -167,11 +167,12 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
     ...(isEmpty(tool.inputModes) && { inputModes }),
     ...(isEmpty(tool.outputModes) && { outputModes }),
   }
+  // A name of a wrong type stays, so that it is an error.
   for (const [field, value] of Object.entries(generated))
-    if (typeof tool[field] !== 'string')
+    if (tool[field] === value) continue
+    else if (typeof tool[field] !== 'string')
       provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
-    else if (tool[field] !== value)
-      provenance.noteConversion(pointer + formatPointer(field), `read as ${JSON.stringify(value)}`)
+    else provenance.noteConversion(pointer + formatPointer(field), `read as ${JSON.stringify(value)}`)
   return { ...tool, ...generated }
 }
 

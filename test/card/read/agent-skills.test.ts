@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textArgument } from '../../../src/card/model/calls.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 import { mcpServerCard, mcpUpstream, textToolSchema } from '../../support/cards/mcp.ts'
 
 const compileSkills = (...tools: JsonObject[]) =>
@@ -19,6 +19,13 @@ describe('the skill of a tool', () => {
       ['tool-2', '???'],
       ['tool-3', '__'],
     ])
+  })
+
+  it('is rejected where its name is not a text', () => {
+    for (const name of [5, true, {}]) {
+      const document = { ...mcpServerCard({ id: 'find', name }), url: 'https://mcp.example.com/mcp' }
+      expect(getCompileErrors(document).map(({ pointer }) => pointer)).toStrictEqual(['/skills/0/name'])
+    }
   })
 
   it('has the description of the tool, or one made from its arguments', () => {
