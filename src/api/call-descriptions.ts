@@ -1,5 +1,5 @@
 import { MAX_CALL_BYTES } from '../limits.ts'
-import { agentPath, answerWith, anyText, describe, jsonBody } from './contract/index.ts'
+import { agentPath, anyText, describe, jsonBody, withContent } from './contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse } from './schemas/index.ts'
 
 const call = {
@@ -19,7 +19,7 @@ const jsonRpcCall = {
   ...call,
   body: { ...jsonBody(JsonRpcRequest), maxBytes: MAX_CALL_BYTES },
   responses: {
-    200: answerWith(
+    200: withContent(
       'The response; a stream of responses for methods that stream.',
       { 'application/json': JsonRpcResponse, 'text/event-stream': { each: JsonRpcResponse } },
       ['A2A-Version', 'Gate-Warning'],

@@ -1,7 +1,7 @@
 import { dialectNames } from '../card/model/index.ts'
 import type { ProblemCode } from '../problems.ts'
 import { UPSTREAM_PROBLEMS } from './agent-errors.ts'
-import { agentPath, answer, anyText, choice, describe, text } from './contract/index.ts'
+import { agentPath, anyText, choice, describe, json, text } from './contract/index.ts'
 import { AgentCard } from './schemas/index.ts'
 
 /** Describes an endpoint for a card, and the error for none. */
@@ -19,7 +19,7 @@ export const card = <Missing extends ProblemCode>(summary: string, missing: Miss
       'A2A-Version': anyText('The version of A2A that the card should have the form of: 1.0 or 0.3.'),
       Prefer: anyText('`server-timing` adds `Server-Timing` to the response (RFC 7240).'),
     },
-    responses: { 200: answer('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },
+    responses: { 200: json('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },
     validated: true,
     problems: [missing, 'unknown-dialect', ...UPSTREAM_PROBLEMS],
   }) as const

@@ -35,7 +35,7 @@ import { parseJson } from '../json/index.ts'
 import { MAX_BODY_BYTES, MAX_VERIFY_REQUESTS } from '../limits.ts'
 import { KEY_REQUEST } from '../signing/index.ts'
 import { agentCard, hostCard } from './card-endpoints.ts'
-import { answer, endpoint, flag, jsonBody } from './contract/index.ts'
+import { endpoint, flag, json, jsonBody } from './contract/index.ts'
 import { getDidDocument, getKeySet } from './published-keys.ts'
 import { LintResult, Manifest, VerifyRequest, VerifyResult } from './schemas/index.ts'
 
@@ -47,7 +47,7 @@ export const lint = endpoint(
     access: 'public',
     query: { representations: flag('Whether the report has the card in each representation.', false) },
     body: jsonBody(Manifest),
-    responses: { 200: answer('The report.', LintResult) },
+    responses: { 200: json('The report.', LintResult) },
     limits: ['LINT_LIMIT'],
   },
   async ({ body: document, query, request, env }) => {
@@ -84,7 +84,7 @@ export const verifyCard = endpoint(
     summary: 'Verify the signatures of a card, and store nothing',
     access: 'public',
     body: jsonBody(VerifyRequest, { problem: 'invalid-verify-request' }),
-    responses: { 200: answer('The result, also if no signature is valid.', VerifyResult) },
+    responses: { 200: json('The result, also if no signature is valid.', VerifyResult) },
     problems: ['card-unavailable'],
     limits: ['LINT_LIMIT', 'FETCH_LIMIT'],
   },

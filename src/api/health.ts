@@ -4,7 +4,7 @@ import { findMissingBindings } from '../http/index.ts'
 import { readHealth, readUpstreamBindings } from '../registry/edge/index.ts'
 import { readWebhookKeys } from '../registry/events/index.ts'
 import { VERSION } from '../version.ts'
-import { answer, endpoint } from './contract/index.ts'
+import { endpoint, json } from './contract/index.ts'
 import { Health, toTime } from './schemas/index.ts'
 
 /** `GET /health`: what the owner should know. Names no agent, and secrets of manifests to administrators only. */
@@ -14,8 +14,8 @@ export const getHealth = endpoint(
     summary: 'Get the state of the host',
     access: 'public',
     responses: {
-      200: answer('The state.', Health),
-      503: answer('The state while the Registry is unreachable.', Health),
+      200: json('The state.', Health),
+      503: json('The state while the Registry is unreachable.', Health),
     },
   },
   async ({ request, env, ctx }) => {

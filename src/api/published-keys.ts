@@ -1,7 +1,7 @@
 import { isLocalName, problem, requestHostname } from '../http/index.ts'
 import { KEY_SET_MAX_AGE_SECONDS } from '../limits.ts'
 import { createDidDocument, findSigningKeys } from '../signing/index.ts'
-import { answer, endpoint } from './contract/index.ts'
+import { endpoint, json } from './contract/index.ts'
 import { DidDocument, JwkSet } from './schemas/index.ts'
 import { resolveSite } from './site.ts'
 
@@ -14,7 +14,7 @@ export const getKeySet = endpoint(
     tag: 'documents',
     summary: 'Get the public keys with which this host signs',
     access: 'public',
-    responses: { 200: answer('A JWK Set (RFC 7517).', JwkSet, { type: 'application/jwk-set+json' }) },
+    responses: { 200: json('A JWK Set (RFC 7517).', JwkSet, { type: 'application/jwk-set+json' }) },
     validated: true,
     problems: ['no-signing-key'],
   },
@@ -35,7 +35,7 @@ export const getDidDocument = endpoint(
     description: 'Only for the host name of `PUBLIC_URL` and those that agents claim.',
     access: 'public',
     responses: {
-      200: answer('The document of a DID of the method `web`.', DidDocument, { type: 'application/did+json' }),
+      200: json('The document of a DID of the method `web`.', DidDocument, { type: 'application/did+json' }),
     },
     validated: true,
     problems: ['no-signing-key', 'unknown-host'],

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { agentPath, answerWith, type Described, endpoint, HTML } from '../api/contract/index.ts'
+import { agentPath, type Described, endpoint, HTML, withContent } from '../api/contract/index.ts'
 import { config } from '../config.ts'
 import { type Handler, problem, toHttpError } from '../http/index.ts'
 import { MAX_BODY_BYTES } from '../limits.ts'
@@ -10,7 +10,7 @@ import { errorPage, type Html, type Page, pageResponse } from './layout/index.ts
 const described = {
   tag: 'pages',
   access: 'public',
-  responses: { 200: answerWith('The page.', HTML) },
+  responses: { 200: withContent('The page.', HTML) },
   validated: true,
   raw: true,
   limits: ['PAGE_LIMIT'],

@@ -83,7 +83,7 @@ export const acme: Dialect = {
     row: 'an endpoint',
     edits: {
       'src/api/ping.ts': `import * as v from 'valibot'
-import { answer, endpoint } from './contract/index.ts'
+import { json, endpoint } from './contract/index.ts'
 
 const Pong = v.object({ caller: v.string() })
 
@@ -93,7 +93,7 @@ export const ping = endpoint(
     tag: 'documents',
     summary: 'Ask whether the host runs',
     access: 'token',
-    responses: { 200: answer('It runs.', Pong) },
+    responses: { 200: json('It runs.', Pong) },
   },
   ({ caller }) => ({ body: { caller: caller.subject } }),
 )

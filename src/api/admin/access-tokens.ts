@@ -6,10 +6,10 @@ import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import {
-  answer,
   anyText,
   endpoint,
   invalidBody,
+  json,
   jsonBody,
   noContent,
   pageQuery,
@@ -25,7 +25,7 @@ export const issueToken = endpoint(
     summary: 'Issue a token',
     access: 'admin',
     body: jsonBody(TokenRequest, { problem: 'invalid-token-request', outcome: 'No token was issued.' }),
-    responses: { 201: answer('The token, with its text.', IssuedToken) },
+    responses: { 201: json('The token, with its text.', IssuedToken) },
     problems: ['too-many-tokens'],
     limits: ['WRITE_LIMIT'],
   },
@@ -54,7 +54,7 @@ export const listTokens = endpoint(
     summary: 'List the tokens, without their texts',
     access: 'admin',
     query: pageQuery(tokenIdPattern),
-    responses: { 200: answer('A page of tokens.', TokenList) },
+    responses: { 200: json('A page of tokens.', TokenList) },
   },
   async ({ env, query: { limit, cursor } }) => {
     const { page, ...rest } = paginate(await getRegistry(env).tokens(cursor, limit + 1), limit, 'id')
@@ -68,7 +68,7 @@ export const getOwnToken = endpoint(
     tag: 'administration',
     summary: 'Get what the token of the request allows',
     access: 'token',
-    responses: { 200: answer('The token, without its text.', OwnToken) },
+    responses: { 200: json('The token, without its text.', OwnToken) },
     problems: ['bad-token'],
   },
   async ({ caller, request, env, ctx }) => {

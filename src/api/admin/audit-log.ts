@@ -4,13 +4,13 @@ import { config } from '../../config.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { answer, choice, endpoint, pageQuery, paginate, parseTime, text } from '../contract/index.ts'
+import { choice, endpoint, json, pageQuery, paginate, parseTime, text } from '../contract/index.ts'
 import { AuditPage } from '../schemas/index.ts'
 
 const time = (description: string) => ({
   ...text(description, {
     problem: 'bad-filter',
-    form: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
+    expected: 'a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z',
   }),
   fallback: undefined,
   parse: ([sent = '']: string[]) => {
@@ -28,17 +28,17 @@ export const getAudit = endpoint(
     query: {
       ...pageQuery(),
       agent: text('Entries about this agent.', {
-        ...{ pattern: agentIdPattern, problem: 'bad-filter', form: 'the id of an agent' },
+        ...{ pattern: agentIdPattern, problem: 'bad-filter', expected: 'the id of an agent' },
       }),
       actor: text('`admin`, `host`, `anonymous` or the id of a token.', {
         pattern: new RegExp(`^(?:admin|host|anonymous)$|${tokenIdPattern.source}`),
-        ...{ problem: 'bad-filter', form: 'admin, host, anonymous or the id of a token' },
+        ...{ problem: 'bad-filter', expected: 'admin, host, anonymous or the id of a token' },
       }),
       what: choice('What happened.', AUDITED, { problem: 'bad-filter' }),
       since: time('A date or time. Entries from then on.'),
       until: time('A date or time. Entries before it.'),
     },
-    responses: { 200: answer('A page of entries, and the newest of all.', AuditPage) },
+    responses: { 200: json('A page of entries, and the newest of all.', AuditPage) },
   },
   async ({ query: { limit, cursor, ...filters }, request, env }) => {
     const before = cursor === '' ? Number.MAX_SAFE_INTEGER : Number(cursor)

@@ -5,7 +5,7 @@ import { FREE_IMPORT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES, MAX_IMPORT_
 import { purgeLists } from '../../registry/edge/index.ts'
 import { EXPORT_TYPE, type ImportReply, parseTrailer, type Trailer } from '../../registry/move/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import { answer, answerWith, type Content, endpoint, flag, otherBody } from '../contract/index.ts'
+import { type Content, endpoint, flag, json, otherBody, withContent } from '../contract/index.ts'
 import { anyObject, ImportResult } from '../schemas/index.ts'
 
 const exportLines: Content = { [EXPORT_TYPE]: { each: anyObject('A line of an export.') } }
@@ -19,7 +19,7 @@ export const exportHost = endpoint(
     tag: 'administration',
     summary: 'Export all that is registered',
     access: 'admin',
-    responses: { 200: answerWith('The export. Without its last line, it is incomplete.', exportLines) },
+    responses: { 200: withContent('The export. Without its last line, it is incomplete.', exportLines) },
   },
   ({ request, env }) => {
     const registry = getRegistry(env)
@@ -58,7 +58,7 @@ export const importHost = endpoint(
       'Content-Encoding': { description: 'How the file is compressed.', schema: { enum: ['gzip', 'identity'] } },
     },
     body: otherBody('stream', exportLines, MAX_IMPORT_BYTES),
-    responses: { 201: answer('All of it was imported.', ImportResult) },
+    responses: { 201: json('All of it was imported.', ImportResult) },
     problems: ['invalid-import', 'export-too-new', 'host-not-empty', 'import-interrupted', 'unsupported-encoding'],
     limits: ['WRITE_LIMIT'],
   },

@@ -2,7 +2,7 @@ import { config, type Variables } from '../../config.ts'
 import { problem } from '../../http/index.ts'
 import { getRegistry, type SigningState } from '../../registry/store/index.ts'
 import { getSigningKeys, listKeys, nameSigners, type SigningKeys } from '../../signing/index.ts'
-import { answer, endpoint } from '../contract/index.ts'
+import { endpoint, json } from '../contract/index.ts'
 import { HostKeys } from '../schemas/index.ts'
 
 /** `GET /keys`: the keys of this host. It also wakes the Registry, which signs the cards again if keys have changed. */
@@ -11,7 +11,7 @@ export const getKeys = endpoint(
     tag: 'administration',
     summary: 'Get the roles of the keys with which this host signs',
     access: 'admin',
-    responses: { 200: answer('The keys, without their private parts.', HostKeys) },
+    responses: { 200: json('The keys, without their private parts.', HostKeys) },
     problems: ['no-signing-key'],
   },
   async ({ env }) => {

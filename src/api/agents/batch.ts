@@ -20,7 +20,7 @@ import {
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import type { Registration } from '../../registry/index.ts'
 import { getRegistry, type BatchResult as LineResult } from '../../registry/store/index.ts'
-import { answerWith, endpoint, flag, otherBody } from '../contract/index.ts'
+import { endpoint, flag, otherBody, withContent } from '../contract/index.ts'
 import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
 import { registerPrepared, rejectionError } from './registration.ts'
@@ -52,8 +52,8 @@ export const registerBatch = endpoint(
     query: { atomic: flag('Whether all agents are registered, or none.', false) },
     body: otherBody('text', lineTypes, MAX_BATCH_BYTES),
     responses: {
-      200: answerWith('The result of each line, in the same order.', results),
-      422: answerWith('With `atomic=true`: nothing was registered, because a line was refused.', results),
+      200: withContent('The result of each line, in the same order.', results),
+      422: withContent('With `atomic=true`: nothing was registered, because a line was refused.', results),
     },
     problems: ['empty-batch'],
     // For the first lines; the others count before they are compiled.

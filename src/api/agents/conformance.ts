@@ -27,7 +27,7 @@ import { getRegistry } from '../../registry/store/index.ts'
 import type { StoredManifest } from '../../registry/tables/index.ts'
 import { agentNotFound, UPSTREAM_PROBLEMS, upstreamCardUnavailable } from '../agent-errors.ts'
 import { agentCard, loadCard } from '../card-endpoints.ts'
-import { agentPath, answer, type CallerContext, endpoint, jsonBody } from '../contract/index.ts'
+import { agentPath, type CallerContext, endpoint, json, jsonBody } from '../contract/index.ts'
 import { CheckRequest, ConformanceReceipt, Observed, toObserved } from '../schemas/index.ts'
 import { agentWrite, ownerRead } from './registration.ts'
 
@@ -40,7 +40,7 @@ export const checkAgent = endpoint(
       'Sends harmless calls through the gate and to the agent itself. With `send`, one message and one stream as ' +
       'well, which start work.',
     body: jsonBody(CheckRequest, { problem: 'invalid-check', outcome: 'Nothing was checked.', fallback: {} }),
-    responses: { 200: answer('The receipt.', ConformanceReceipt) },
+    responses: { 200: json('The receipt.', ConformanceReceipt) },
     problems: ['agent-not-found', 'check-running', ...UPSTREAM_PROBLEMS],
     limits: ['WRITE_LIMIT', 'CALL_LIMIT'],
   },
@@ -105,7 +105,7 @@ export const getReceipt = endpoint(
     summary: 'Get the receipt of the newest check of an agent',
     access: 'optional',
     params: agentPath,
-    responses: { 200: answer('The receipt.', ConformanceReceipt) },
+    responses: { 200: json('The receipt.', ConformanceReceipt) },
     validated: true,
     problems: ['agent-not-found', 'no-receipt'],
   },
@@ -137,7 +137,7 @@ export const getObserved = endpoint(
   {
     ...ownerRead,
     summary: 'Get what the calls of an agent have shown, and how its card differs',
-    responses: { 200: answer('Counts of calls, and proposals.', Observed) },
+    responses: { 200: json('Counts of calls, and proposals.', Observed) },
   },
   async ({ params: { id }, env }) => {
     // A client that has just called an agent often reaches the same isolate.

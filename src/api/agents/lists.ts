@@ -4,7 +4,7 @@ import { jsonResponse, PRIVATE_NO_STORE, type RequestContext } from '../../http/
 import type { ListedAgent } from '../../registry/shared.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { ListQuery } from '../../registry/tables/index.ts'
-import { answer, endpoint, pageQuery, paginate, parseQuery, type QueryValues } from '../contract/index.ts'
+import { endpoint, json, pageQuery, paginate, parseQuery, type QueryValues } from '../contract/index.ts'
 import { AgentList, toFoundAgent, toHosting, toListedAgent, toShamanAgent, toSuperxAgent } from '../schemas/index.ts'
 import { cacheableResponse, respondFromCache } from '../shared-cache.ts'
 import { encodeCursor, type ListValues, listQuery, type Search, toSearch } from './search-query.ts'
@@ -20,7 +20,7 @@ export const listAgents = endpoint(
       'Lists for callers with a token have no entity tag.',
     access: 'reader',
     query: listQuery,
-    responses: { 200: answer('A page of agents.', AgentList, { headers: ['Link'] }) },
+    responses: { 200: json('A page of agents.', AgentList, { headers: ['Link'] }) },
     validated: true,
     raw: true,
     problems: ['bad-agent-id'],

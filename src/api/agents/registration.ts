@@ -4,7 +4,7 @@ import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
-import { agentPath, answer, endpoint, jsonBody, noContent } from '../contract/index.ts'
+import { agentPath, endpoint, json, jsonBody, noContent } from '../contract/index.ts'
 import { Manifest, Receipt, toReceipt } from '../schemas/index.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 
@@ -15,7 +15,7 @@ export const ownerRead = { tag: 'registry', access: 'write', params: agentPath, 
 export const agentWrite = { ...ownerRead, limits: ['WRITE_LIMIT'] } as const
 
 /** Describes the receipt of a registration. */
-export const receipt = (description: string) => answer(description, Receipt, { headers: ['ETag'] })
+export const receipt = (description: string) => json(description, Receipt, { headers: ['ETag'] })
 
 /** The problems of a registration. */
 export const REGISTRATION_PROBLEMS = [
@@ -106,7 +106,7 @@ export const getManifest = endpoint(
   {
     ...ownerRead,
     summary: 'Get the manifest as it was registered',
-    responses: { 200: answer('The manifest, or the bare card.', Manifest, { headers: ['ETag', 'Last-Modified'] }) },
+    responses: { 200: json('The manifest, or the bare card.', Manifest, { headers: ['ETag', 'Last-Modified'] }) },
   },
   async ({ params: { id }, env }) => {
     const found = await getRegistry(env).manifest(id)

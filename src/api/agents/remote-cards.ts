@@ -3,7 +3,7 @@ import { problem } from '../../http/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { type RefreshOutcome, requestRefresh } from '../../sources/index.ts'
 import { agentConflict, agentNotFound, UPSTREAM_PROBLEMS } from '../agent-errors.ts'
-import { answer, endpoint, jsonBody } from '../contract/index.ts'
+import { endpoint, json, jsonBody } from '../contract/index.ts'
 import { RefreshRequest, RefreshResult, Source, toPending, toSourceState } from '../schemas/index.ts'
 import { agentWrite, ownerRead } from './registration.ts'
 
@@ -14,7 +14,7 @@ export const refresh = endpoint(
     summary: 'Fetch a remote card now, or accept a pending one',
     description: 'Accepting the pending card of an agent with a secret or service binding needs the scope `admin`.',
     body: jsonBody(RefreshRequest, { problem: 'invalid-refresh', outcome: 'Nothing was fetched.', fallback: {} }),
-    responses: { 200: answer('What the refresh brought.', RefreshResult) },
+    responses: { 200: json('The result of the refresh.', RefreshResult) },
     problems: [
       ...(['agent-not-found', 'no-source', 'forbidden', 'not-pending', 'conflict'] as const),
       ...UPSTREAM_PROBLEMS,
@@ -37,7 +37,7 @@ export const getSource = endpoint(
   {
     ...ownerRead,
     summary: 'Get the state of a remote card',
-    responses: { 200: answer('The state of the source.', Source) },
+    responses: { 200: json('The state of the source.', Source) },
     problems: ['agent-not-found', 'no-source'],
   },
   async ({ params: { id }, env }) => {

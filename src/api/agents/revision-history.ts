@@ -5,7 +5,7 @@ import { MAX_REVISIONS } from '../../limits.ts'
 import { type StoredRevision, toOffer } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { agentPath, answer, endpoint, integer, jsonBody, pageQuery, paginate } from '../contract/index.ts'
+import { agentPath, endpoint, integer, json, jsonBody, pageQuery, paginate } from '../contract/index.ts'
 import { Revision, RevisionDiff, RevisionList, RollbackRequest, toRevision, toRevisionRow } from '../schemas/index.ts'
 import { agentWrite, ownerRead, REGISTRATION_PROBLEMS, receipt, registerDocument } from './registration.ts'
 
@@ -20,7 +20,7 @@ export const listRevisions = endpoint(
     ...ownerRead,
     summary: 'List the revisions of an agent, newest first',
     query: pageQuery(),
-    responses: { 200: answer('A page of revisions.', RevisionList) },
+    responses: { 200: json('A page of revisions.', RevisionList) },
   },
   async ({ params: { id }, query: { limit, cursor }, env }) => {
     const before = cursor === '' ? Number.MAX_SAFE_INTEGER : Number(cursor)
@@ -38,7 +38,7 @@ export const getRevision = endpoint(
     summary: 'Get one revision, of a removed agent too',
     params: revisionPath,
     query: {},
-    responses: { 200: answer('The revision, which never changes.', Revision) },
+    responses: { 200: json('The revision, which never changes.', Revision) },
     validated: true,
     problems: ['agent-not-found', 'revision-not-found'],
   },
@@ -54,10 +54,10 @@ export const diffRevisions = endpoint(
     query: {
       from: integer('The revision to compare with. Default: the one before.', {
         problem: 'bad-revision',
-        form: 'the number of a revision, as GET …/revisions lists it',
+        expected: 'the number of a revision, as GET …/revisions lists it',
       }),
     },
-    responses: { 200: answer('What changed for clients, and in the manifest.', RevisionDiff) },
+    responses: { 200: json('What changed for clients, and in the manifest.', RevisionDiff) },
     problems: ['agent-not-found', 'revision-not-found', 'revision-without-card'],
   },
   async ({ params: { id, seq }, query: { from }, env }) => {

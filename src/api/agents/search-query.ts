@@ -13,7 +13,7 @@ const textSchema = { minLength: 1, maxLength: MAX_QUERY_LENGTH }
 const words = (description: string) => ({
   ...text(`${description} At most ${MAX_QUERY_WORDS} words, with those of the other.`, {
     schema: textSchema,
-    form: `a text of at most ${MAX_QUERY_LENGTH} characters with a letter or digit`,
+    expected: `a text of at most ${MAX_QUERY_LENGTH} characters with a letter or digit`,
   }),
   parse: (values: string[]) => {
     const value = values.join(' ')
@@ -25,7 +25,7 @@ const words = (description: string) => ({
 
 const filter = (name: FilterName, description: string) => ({
   ...texts(description, {
-    ...{ items: textSchema, max: MAX_FILTERS, form: `a text of 1 to ${MAX_QUERY_LENGTH} characters` },
+    ...{ items: textSchema, max: MAX_FILTERS, expected: `a text of 1 to ${MAX_QUERY_LENGTH} characters` },
   }),
   parse: (values: string[]) => {
     const terms = values.map(value => (value.length <= MAX_QUERY_LENGTH ? toTerm(name, value) : ''))
@@ -62,7 +62,7 @@ const facets = {
     return known.length === names.size ? known : undefined
   },
   fallback: [],
-  form: `some of ${filterNames.join(', ')}`,
+  expected: `some of ${filterNames.join(', ')}`,
 }
 
 /** The query of `GET /agents`. A list of one kind does not take the cursor of another. */
@@ -73,7 +73,7 @@ export const listQuery = {
   ...filters,
   facets,
   set: text('The agents of this set that the token may read or write. Needs a token.', {
-    ...{ pattern: agentIdPattern, problem: 'bad-set', form: '1 to 63 lower-case letters, digits and hyphens' },
+    ...{ pattern: agentIdPattern, problem: 'bad-set', expected: '1 to 63 lower-case letters, digits and hyphens' },
     needs: 'token',
   }),
   writable: choice(
@@ -82,7 +82,7 @@ export const listQuery = {
     { needs: 'write' },
   ),
   id: texts('The registered ones of these agents. Needs a token with `write` for all of them. Stands alone.', {
-    ...{ max: MAX_PAGE_SIZE, form: `at most ${MAX_PAGE_SIZE} ids`, needs: 'write' },
+    ...{ max: MAX_PAGE_SIZE, expected: `at most ${MAX_PAGE_SIZE} ids`, needs: 'write' },
   }),
 } as const
 

@@ -6,7 +6,7 @@ import { type FilterName, splitWords, toAnyWordExpressions, toTerm } from '../..
 import { getRegistry } from '../../registry/store/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
-import { answer, anyText, decodeSegment, endpoint, integer, jsonBody, paginate, text } from '../contract/index.ts'
+import { anyText, decodeSegment, endpoint, integer, json, jsonBody, paginate, text } from '../contract/index.ts'
 import { ArdEntry, type ArdError, ArdList, ArdSearchRequest, ArdSearchResult } from '../schemas/index.ts'
 import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
 
@@ -27,7 +27,7 @@ const searchEndpoint = (summary: string) =>
     {
       ...{ ...ard, summary },
       body: jsonBody(ArdSearchRequest, { problem: 'bad-query' }),
-      responses: { 200: answer('The best agents first.', ArdSearchResult) },
+      responses: { 200: json('The best agents first.', ArdSearchResult) },
       problems: ['bad-cursor'],
     },
     async ({ body: { query, pageSize, pageToken = '' }, env }) => {
@@ -68,10 +68,10 @@ export const listArdEntries = endpoint(
     query: {
       pageSize: integer('The maximum number of entries.', { max: MAX_PAGE_SIZE, fallback: 20 }),
       pageToken: text('The `pageToken` of the previous page.', {
-        ...{ pattern: new RegExp(`^$|${agentIdPattern.source}`), form: 'that of the previous page' },
+        ...{ pattern: new RegExp(`^$|${agentIdPattern.source}`), expected: 'that of the previous page' },
       }),
     },
-    responses: { 200: answer('A page of entries, by id.', ArdList) },
+    responses: { 200: json('A page of entries, by id.', ArdList) },
     validated: true,
   },
   async ({ query: { pageSize, pageToken = '' }, env }) => {
@@ -86,7 +86,7 @@ export const getArdEntry = endpoint(
   {
     ...{ ...ard, summary: 'Get one entry of the ARD manifest' },
     params: { identifier: anyText('The identifier of the entry: `urn:air:`, the publisher, `:agent:` and the id.') },
-    responses: { 200: answer('The entry of the agent.', ArdEntry) },
+    responses: { 200: json('The entry of the agent.', ArdEntry) },
     validated: true,
     problems: ['not-found', 'bad-query'],
   },

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../http/index.ts'
-import { answerWith, type Content, endpoint } from '../contract/index.ts'
+import { type Content, endpoint, withContent } from '../contract/index.ts'
 import { AiCatalog, ArdManifest, LinkSet } from '../schemas/index.ts'
 import { respondFromCache } from '../shared-cache.ts'
 import { resolveSite } from '../site.ts'
@@ -21,7 +21,7 @@ const catalog = (summary: string, content: Content) =>
   endpoint(
     {
       ...{ ...shared, summary, query: catalogQuery },
-      responses: { 200: answerWith('The public agents of the host name.', content, ['Link']) },
+      responses: { 200: withContent('The public agents of the host name.', content, ['Link']) },
     },
     getCatalog,
   )
@@ -48,7 +48,7 @@ export const getSitemap = endpoint(
   {
     ...{ ...shared, summary: 'Get the sitemap of the pages of agents', query: sitemapQuery },
     responses: {
-      200: answerWith('A sitemap or an index.', { 'application/xml': { text: { type: 'string' } } }, ['Link']),
+      200: withContent('A sitemap or an index.', { 'application/xml': { text: { type: 'string' } } }, ['Link']),
     },
     problems: ['not-found'],
   },

@@ -4,7 +4,7 @@ import { agentNameNotFound } from '../agent-errors.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { card } from '../card-descriptions.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
-import { answer, anyText, decodeSegment, endpoint } from '../contract/index.ts'
+import { anyText, decodeSegment, endpoint, json } from '../contract/index.ts'
 import { ShamanList } from '../schemas/index.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
@@ -16,7 +16,7 @@ export const listForShaman = endpoint(
     access: 'reader',
     internal: 'read',
     query: agentPage,
-    responses: { 200: answer('A page of agents.', ShamanList, { headers: ['Link'] }) },
+    responses: { 200: json('A page of agents.', ShamanList, { headers: ['Link'] }) },
     validated: true,
     raw: true,
     limits: ['CALL_LIMIT'],

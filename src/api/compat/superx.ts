@@ -32,7 +32,7 @@ import { requestRefresh } from '../../sources/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
 import { agentPage, readSuperxList } from '../agents/index.ts'
 import { loadCard } from '../card-endpoints.ts'
-import { answer, type CallerContext, endpoint, otherBody, parseQuery } from '../contract/index.ts'
+import { type CallerContext, endpoint, json, otherBody, parseQuery } from '../contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse, toPending, toSuperxAgent } from '../schemas/index.ts'
 import { fetchCacheable } from '../shared-cache.ts'
 
@@ -43,7 +43,7 @@ export const callSuperx = endpoint(
     summary: 'Call `agents/get`, `agents/list` or `agents/refreshCard` of SuperX',
     access: 'optional',
     body: otherBody('stream', { 'application/json': JsonRpcRequest }, MAX_CALL_BYTES),
-    responses: { 200: answer('The response.', JsonRpcResponse) },
+    responses: { 200: json('The response.', JsonRpcResponse) },
     raw: true,
     limits: ['CALL_LIMIT', 'WRITE_LIMIT'],
     errors: { form: 'superx' },

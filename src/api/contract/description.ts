@@ -59,8 +59,8 @@ export const responseHeaders = {
   'Gate-Warning': 'What the gate would refuse, or has repaired.',
 } as const
 
-/** A response that is no error. `Body` is what its handler returns for it. */
-export type Answer<Body = unknown> = {
+/** A successful response. `Body` is what its handler returns for it. */
+export type ResponseDescription<Body = unknown> = {
   description: string
   content?: Content
   headers?: readonly (keyof typeof responseHeaders)[]
@@ -70,7 +70,7 @@ export type Answer<Body = unknown> = {
 
 type HeaderNames = readonly (keyof typeof responseHeaders)[]
 
-/** A value of a response, which its handler only reads. */
+/** The type of a body whose objects and lists may be read-only. */
 type Sent<Value> = Value extends readonly (infer Item)[]
   ? readonly Sent<Item>[]
   : Value extends object
@@ -78,21 +78,21 @@ type Sent<Value> = Value extends readonly (infer Item)[]
     : Value
 
 /** Describes a response with JSON of this shape, in one media type. */
-export const answer = <Schema extends v.GenericSchema>(
+export const json = <Schema extends v.GenericSchema>(
   description: string,
   schema: Schema,
   { type = 'application/json', headers = [] }: { type?: string; headers?: HeaderNames } = {},
-): Answer<Sent<v.InferOutput<Schema>>> => ({ description, content: { [type]: schema }, headers })
+): ResponseDescription<Sent<v.InferOutput<Schema>>> => ({ description, content: { [type]: schema }, headers })
 
 /** Describes a response with another body. */
-export const answerWith = (
+export const withContent = (
   description: string,
   content: Content,
   headers: HeaderNames = [],
-): Answer<BodyInit | null> => ({ description, content, headers })
+): ResponseDescription<BodyInit | null> => ({ description, content, headers })
 
 /** Describes a response without a body. */
-export const noContent = (description: string): Answer<undefined> => ({ description })
+export const noContent = (description: string): ResponseDescription<undefined> => ({ description })
 
 /** A page for people. */
 export const HTML = { 'text/html': { text: { type: 'string' } } } as const satisfies Content
@@ -106,7 +106,7 @@ export type Body<Value = unknown, Code extends ProblemCode = ProblemCode> = {
   fallback?: Value | undefined
   /** How it is read: as JSON of this shape, as text, or by the handler, which counts the bytes of the stream. */
   as: v.GenericSchema | 'text' | 'stream'
-  /** The error for JSON of another shape, and the sentence with which its detail begins. */
+  /** The error for JSON of another shape, and the first sentence of its detail, such as "No token was issued." */
   problem?: Code
   outcome?: string
 }
@@ -144,7 +144,7 @@ export type Description = {
   /** A write that takes `If-Match` and `If-None-Match`. */
   conditional?: true
   body?: Body
-  responses: Readonly<Record<number, Answer>>
+  responses: Readonly<Record<number, ResponseDescription>>
   /** The response has the entity tag of its bytes, and a client that has it gets 304. */
   validated?: true
   /** The handler makes the response: a page, a stream, or a document that was made before. */
@@ -157,7 +157,7 @@ export type Description = {
   errors?: { form: ErrorForm; toResponse?: (error: HttpError) => Response }
 }
 
-type Result<Status, Each> = { headers?: Record<string, string> } & (Each extends Answer<infer Value>
+type Result<Status, Each> = { headers?: Record<string, string> } & (Each extends ResponseDescription<infer Value>
   ? [Value] extends [undefined]
     ? { body?: undefined }
     : { body: Value }

@@ -116,7 +116,7 @@ const readInput = async (description: Description, context: RequestContext, para
   }
 }
 
-/** Returns what a parameter of the query requires of the caller, the most that any of them does. */
+/** Returns the strongest requirement of the parameters that were sent; undefined if none has any. */
 const neededBy = (query: NonNullable<Description['query']>, sent: URLSearchParams): Access | undefined => {
   const needs = [...sent.keys()].map(name => query[name]?.needs)
   return needs.includes('write') ? 'write' : needs.includes('token') ? 'token' : undefined
@@ -180,11 +180,11 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(
     throw problem('unknown-query', detail)
   }
   const values = Object.fromEntries(
-    Object.entries(query).map(([name, { parse, fallback, problem: code, form }]: [string, QueryParameter]) => {
+    Object.entries(query).map(([name, { parse, fallback, problem: code, expected }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
       const value = parse(sent)
-      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${form}.`)
+      if (value === undefined && !isOpen) throw problem(code, `${name} must be ${expected}.`)
       return [name, value ?? fallback]
     }),
   )

@@ -13,7 +13,7 @@ export type QueryParameter<Value = unknown> = Parameter & {
   fallback: Value
   /** The error for an invalid value, and what it must be instead, such as "a number from 1 to 100". */
   problem: ProblemCode
-  form: string
+  expected: string
   /** What this parameter requires of the caller: any token, or one with `write` for some agent. */
   needs?: 'token' | 'write'
 }
@@ -23,7 +23,7 @@ export type QueryValues<Query> = {
   [Name in keyof Query]: Query[Name] extends QueryParameter<infer Value> ? Value : never
 }
 
-type Options = Partial<Pick<QueryParameter, 'problem' | 'form' | 'needs'>>
+type Options = Partial<Pick<QueryParameter, 'problem' | 'expected' | 'needs'>>
 
 const defaults = { problem: 'bad-query', fallback: undefined } as const
 
@@ -43,7 +43,7 @@ export const text = (
   description: string,
   { pattern, schema, ...options }: Options & { pattern?: RegExp; schema?: JsonObject } = {},
 ): QueryParameter<string | undefined> => ({
-  ...{ ...defaults, description, form: 'a text' },
+  ...{ ...defaults, description, expected: 'a text' },
   schema: { type: 'string', ...(pattern && { pattern: pattern.source }), ...schema },
   parse: ([value = '']) => (pattern === undefined || pattern.test(value) ? value : undefined),
   ...options,
@@ -54,7 +54,7 @@ export const texts = (
   description: string,
   { items, max, ...options }: Options & { items?: JsonObject; max: number },
 ): QueryParameter<string[]> => ({
-  ...{ ...defaults, description, form: `at most ${max} texts`, fallback: [] },
+  ...{ ...defaults, description, expected: `at most ${max} texts`, fallback: [] },
   schema: { type: 'array', items: { type: 'string', ...items }, maxItems: max },
   parse: values => (values.length <= max ? values : undefined),
   ...options,
@@ -66,7 +66,7 @@ export const integer = <Fallback extends number | undefined = undefined>(
   { max = Number.POSITIVE_INFINITY, fallback, ...options }: Options & { max?: number; fallback?: Fallback } = {},
 ): QueryParameter<number | Fallback> => ({
   ...{ ...defaults, description, fallback: fallback as Fallback },
-  form: Number.isFinite(max) ? `a number from 1 to ${max}` : 'a number from 1',
+  expected: Number.isFinite(max) ? `a number from 1 to ${max}` : 'a number from 1',
   schema: {
     ...{ type: 'integer', minimum: 1 },
     ...(Number.isFinite(max) && { maximum: max }),
@@ -85,13 +85,13 @@ export const choice = <const Option extends string>(
   ...{ ...defaults, description },
   schema: values.length === 1 ? { const: values[0] ?? '' } : { enum: [...values] },
   parse: ([value]) => values.find(known => known === value),
-  form: values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`,
+  expected: values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`,
   ...options,
 })
 
 /** Describes a truth value. */
 export const flag = (description: string, fallback: boolean): QueryParameter<boolean> => ({
-  ...{ description, fallback, problem: 'unknown-query', form: 'true or false' },
+  ...{ description, fallback, problem: 'unknown-query', expected: 'true or false' },
   schema: { enum: ['true', 'false'], default: String(fallback) },
   parse: ([value]) => (value === 'true' || value === 'false' ? value === 'true' : undefined),
 })
@@ -103,7 +103,7 @@ export const pageQuery = (cursor = numberPattern, max = MAX_PAGE_SIZE) => ({
     description: 'The `cursor` of the page before.',
     schema: { type: 'string' },
     parse: ([value = '']) => (value === '' || cursor.test(value) ? value : undefined),
-    ...{ fallback: '', problem: 'bad-cursor', form: 'the cursor of the previous page' },
+    ...{ fallback: '', problem: 'bad-cursor', expected: 'the cursor of the previous page' },
   } satisfies QueryParameter<string>,
 })
 

@@ -5,13 +5,13 @@ import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS } from '../../limits.ts'
 import { readProfile } from '../../registry/edge/index.ts'
 import { openEventStream, type Refusal, type Socket } from '../../registry/events/index.ts'
 import { agentNotFound } from '../agent-errors.ts'
-import { agentPath, answerWith, type Description, endpoint, type Input, text } from '../contract/index.ts'
+import { agentPath, type Description, endpoint, type Input, text, withContent } from '../contract/index.ts'
 import { ChangeEvent } from '../schemas/index.ts'
 
 const eventIdPattern = /^\d{1,15}$/
 
 const lastEventId = text('The id of the last event that the client has got. The header wins over the query.', {
-  ...{ pattern: eventIdPattern, problem: 'bad-event-id', form: 'the id of an event of this host' },
+  ...{ pattern: eventIdPattern, problem: 'bad-event-id', expected: 'the id of an event of this host' },
 })
 
 /** A client that reconnects sends the header; the first request of a browser's `EventSource` can only have a query. */
@@ -21,7 +21,7 @@ const stream = {
   query: { lastEventId },
   headers: { 'Last-Event-ID': lastEventId },
   responses: {
-    200: answerWith('Server-sent events of the types `registered`, `changed` and `removed`.', {
+    200: withContent('Server-sent events of the types `registered`, `changed` and `removed`.', {
       'text/event-stream': { each: ChangeEvent },
     }),
   },

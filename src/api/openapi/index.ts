@@ -1,7 +1,7 @@
 import { createManifestSchema } from '../../card/manifest/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
-import { answerWith, endpoint, type Route, rateLimits, tags } from '../contract/index.ts'
+import { endpoint, type Route, rateLimits, tags, withContent } from '../contract/index.ts'
 import { createPaths } from './paths.ts'
 import { createSchemas } from './schemas.ts'
 
@@ -17,7 +17,7 @@ const document = (summary: string, response: string, type: string, create: () =>
   endpoint(
     {
       ...{ tag: 'documents', summary, access: 'public' },
-      responses: { 200: answerWith(response, { [type]: { text: { type: 'object' } } }) },
+      responses: { 200: withContent(response, { [type]: { text: { type: 'object' } } }) },
       validated: true,
     },
     async () => {

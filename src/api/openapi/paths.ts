@@ -275,7 +275,7 @@ const accessProblems = (access: Access): readonly ProblemCode[] => {
 
 const bodyProblems = ({ content, problem }: Body): readonly ProblemCode[] => [
   ...(['not-json', 'incomplete-body', 'too-large', 'unsupported-media-type'] as const),
-  // In a sequence of documents, those two are problems of one document.
+  // Each document of a sequence has errors of its own.
   ...(Object.values(content).some(media => 'each' in media) ? [] : (['too-deep', 'duplicate-name'] as const)),
   ...(problem ? [problem] : []),
 ]

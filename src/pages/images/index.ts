@@ -1,4 +1,4 @@
-import { agentPath, answerWith, choice, endpoint } from '../../api/contract/index.ts'
+import { agentPath, choice, endpoint, withContent } from '../../api/contract/index.ts'
 import { agentNotFound, loadCard, UPSTREAM_PROBLEMS } from '../../api/index.ts'
 import type { Authentication } from '../../auth/index.ts'
 import { type AgentCard, agentIdPattern } from '../../card/model/index.ts'
@@ -18,7 +18,7 @@ const picture = {
   description: 'Shows what the caller may read of the card.',
   access: 'optional',
   params: agentPath,
-  responses: { 200: answerWith('The picture.', { 'image/svg+xml': { text: { type: 'string' } } }) },
+  responses: { 200: withContent('The picture.', { 'image/svg+xml': { text: { type: 'string' } } }) },
   validated: true,
   raw: true,
   problems: ['agent-not-found', ...UPSTREAM_PROBLEMS],
