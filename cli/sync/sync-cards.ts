@@ -187,7 +187,7 @@ const readEtags = async ({ call }: HostClient, drafts: readonly Draft[]) => {
 
 /**
  * Registers the manifests of steps with one request. Returns a result for each; undefined for those that must be sent
- * by themselves, because the host had a failure that may pass.
+ * by themselves, because the host had a failure that may pass, or rejects the request as a whole.
  */
 const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(PutResult | ApiError | undefined)[]> => {
   const lines = steps.map(({ draft: { id, manifest }, etag }) => ({
@@ -208,8 +208,9 @@ const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(P
     })
   } catch (error) {
     const { retry } = error instanceof HostError && error.cause instanceof ApiError ? error.cause : {}
-    // One by one they are no fewer writes.
-    if (retry === undefined || retry === 'limited') throw error
+    const canSendEach = error instanceof ApiError || (retry !== undefined && retry !== 'limited')
+    // Past a rate limit, one by one they are no fewer writes.
+    if (!canSendEach) throw error
     return steps.map(() => undefined)
   }
 }

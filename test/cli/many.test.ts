@@ -113,6 +113,14 @@ describe('sync-card with many cards', () => {
     expect([code, writes.filter(write => write.startsWith('PUT'))]).toEqual([4, ['PUT /agents/agent-000']])
   })
 
+  it('sends the lines by themselves if the host rejects a batch as a whole', async () => {
+    for (const status of [403, 404, 413]) {
+      renew()
+      host.faults = [times(1, isBatch, response => void problem(response, status, 'x', 'Not at once.'))]
+      expect(await run(folderOf(25), '')).toMatchObject({ code: 0, stdout: matching(/: 25 created\n$/) })
+    }
+  })
+
   it('finds out what became of a batch whose response is lost or cut off', async () => {
     const cut = (seen: Seen, response: Parameters<(typeof host.faults)[0]>[1]): boolean => {
       if (!isBatch(seen)) return false
