@@ -187,7 +187,7 @@ const readEtags = async ({ call }: HostClient, drafts: readonly Draft[]) => {
 
 /**
  * Registers the manifests of steps with one request. Returns a result for each; undefined for those that must be sent
- * by themselves, because the host had a failure that may pass.
+ * by themselves, because their results are unknown, or the host had a failure that may pass.
  */
 const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(PutResult | ApiError | undefined)[]> => {
   const lines = steps.map(({ draft: { id, manifest }, etag }) => ({
@@ -203,13 +203,12 @@ const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(P
       const error = new ApiError({ status, body })
       if (body === undefined || error.retry !== undefined) return undefined
       const explained = client.explain(Object.assign(error, { isAuthorized: true }))
-      if (explained instanceof ApiError) return explained
-      throw explained
+      return explained instanceof ApiError ? explained : undefined
     })
   } catch (error) {
-    const { retry } = error instanceof HostError && error.cause instanceof ApiError ? error.cause : {}
-    // One by one they are no fewer writes.
-    if (retry === undefined || retry === 'limited') throw error
+    const failure = error instanceof HostError ? error.cause : error
+    // Sent by itself, each shows what became of it. Past a rate limit, they would be as many writes.
+    if (!(failure instanceof ApiError) || failure.status === 401 || failure.retry === 'limited') throw error
     return steps.map(() => undefined)
   }
 }

@@ -1,5 +1,5 @@
 import { MAX_CALL_BYTES } from '../limits.ts'
-import { agentPath, anyText, describe, jsonBody, withContent } from './contract/index.ts'
+import { agentPath, anyText, type Body, describe, jsonBody, otherBody, withContent } from './contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse } from './schemas/index.ts'
 
 const call = {
@@ -45,10 +45,10 @@ export const callHost = describe({
 export const callNamedAgent = describe({ ...jsonRpcCall, summary: 'Call the agent that `params.agentName` names' })
 
 /** Describes the requests of a method over HTTP+JSON. The document has one operation for each operation of A2A. */
-const restCall = (summary: string) =>
+const restCall = (summary: string, body?: Body) =>
   describe({
     ...call,
-    summary,
+    ...{ summary, ...(body && { body }) },
     params: { ...agentPath, operation: anyText('The path of an operation of A2A.') },
     responses: {},
   })
@@ -56,6 +56,9 @@ const restCall = (summary: string) =>
 /** The description of `GET /agents/{id}/a2a/…`. */
 export const read = restCall('Read over HTTP+JSON')
 /** The description of `POST /agents/{id}/a2a/…`. */
-export const send = restCall('Call over HTTP+JSON')
+export const send = restCall(
+  'Call over HTTP+JSON',
+  otherBody('stream', { 'application/json': { text: { type: 'object' } } }, MAX_CALL_BYTES),
+)
 /** The description of `DELETE /agents/{id}/a2a/…`. */
 export const remove = restCall('Delete over HTTP+JSON')

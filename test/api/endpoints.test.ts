@@ -26,7 +26,7 @@ const endpoints: Row[] = [
   ['POST', '/a2a', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
   ['POST', '/a2a/v1', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
   ['GET', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 0, silent],
-  ['POST', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 0, silent],
+  ['POST', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
   ['DELETE', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 0, silent],
   // Cards and lists
   ['GET', '/.well-known/agent-card.json', 'optional', 'AUTH_LIMIT', 0, silent],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { problem, type Seen, times } from './fake-host.ts'
+import { json, problem, type Seen, times } from './fake-host.ts'
 import { card, matching, useFakeHost, Workspace } from './workspace.ts'
 
 const { host, env, renew, run } = useFakeHost()
@@ -111,6 +111,21 @@ describe('sync-card with many cards', () => {
     host.faults = failWith(429)
     const { code, writes } = await run(folderOf(25), '')
     expect([code, writes.filter(write => write.startsWith('PUT'))]).toEqual([4, ['PUT /agents/agent-000']])
+  })
+
+  it('sends the lines by themselves if the host rejects a batch as a whole, or returns no results', async () => {
+    const answers: ((response: Parameters<typeof problem>[0]) => void)[] = [
+      ...[403, 404, 413].map(status => (response: Parameters<typeof problem>[0]) => {
+        problem(response, status, 'x', 'Not at once.')
+      }),
+      response => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>'),
+      response => void json(response, 200, []),
+    ]
+    for (const answer of answers) {
+      renew()
+      host.faults = [times(1, isBatch, answer)]
+      expect(await run(folderOf(25), '')).toMatchObject({ code: 0, stdout: matching(/: 25 created\n$/) })
+    }
   })
 
   it('finds out what became of a batch whose response is lost or cut off', async () => {

@@ -47,7 +47,7 @@ describe('npm run docs', () => {
     ['manifest', '| `visibility` | `public`, `internal` | `public` | public: lists name the agent. '],
     ['manifest', '| `skills.*.tags` | Words by which people and catalogs find the skill. |'],
     ['server-timing', '| `gate` | Rate limits, and checking the call. |'],
-    ['endpoints', '| `GET /openapi.json` | | Get this document. '],
+    ['endpoints', '| `GET /openapi.json` | | Get the description of this API. '],
   ])('writes into %s: %s', (page, row) => {
     expect(read(`docs/reference/${page}.md`)).toContain(`\n${row}`)
   })

@@ -60,7 +60,8 @@ export const createLimits = (): Page => {
         Object.entries(rateLimits).map(([name, { requests, seconds, per }]) => [
           code(name),
           `${requests} in ${formatLimit('_SECONDS', seconds)}`,
-          per,
+          // What follows is in the last column.
+          per.replace(/, for .*/, ''),
           readComment('src/api/contract/description.ts', name, `${name}: `),
         ]),
       ),

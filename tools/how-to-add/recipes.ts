@@ -49,6 +49,7 @@ export const acme: Dialect = {
           "import { acme } from './acme.ts'\n",
         )(insertBefore("telex, shaman, '0.3'", 'acme, ')(text)),
       'src/card/model/constants.ts': insertBefore("  shaman: 'Shaman',", "  acme: 'Acme',\n"),
+      'test/card/dialects/oauth-flows.test.ts': insertBefore('  telex: {', '  acme: { acmeNumber: 7 },\n'),
     },
     test: testOf(
       'reads and serves the dialect',
@@ -69,6 +70,7 @@ export const acme: Dialect = {
         '  resubscribe: events,',
         "  pauseTask: answer => readOne('task', answer),\n",
       ),
+      'test/support/answers.ts': insertBefore("    case 'cancel':", "    case 'pauseTask':\n"),
     },
     test: testOf(
       'permits and describes the operation',

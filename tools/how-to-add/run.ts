@@ -17,7 +17,7 @@ const namedPaths = (row: string): string[] => {
   const table = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   const line = table.split('\n').find(text => text.startsWith(`| ${row} |`))
   if (line === undefined) throw new Error(`CONTRIBUTING.md has no row "${row}"`)
-  return [...line.matchAll(/`((?:src|cli)\/[\w./-]+)`/g)].map(([, path = '']) => path)
+  return [...line.matchAll(/`((?:src|cli|test)\/[\w./-]+)`/g)].map(([, path = '']) => path)
 }
 
 const runIn = (directory: string, command: string, ...args: string[]): void => {

@@ -14,7 +14,7 @@ export const tags = {
   changes: 'Following changes.',
   catalogs: 'Documents for directories, crawlers and language models.',
   administration: 'Tokens, the audit, exports and imports.',
-  pages: 'Pages for people. A client gets them if its `Accept` prefers `text/html`.',
+  pages: 'Pages and pictures for people.',
   documents: 'Descriptions of this API, and the state of the host.',
   compatibility: 'Endpoints for clients of Shaman and SuperX.',
 } as const

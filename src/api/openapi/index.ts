@@ -30,7 +30,7 @@ const document = (summary: string, response: string, type: string, create: () =>
 /** Returns the endpoints of the documents that describe the API of this host, whose endpoints are `routes`. */
 export const describe = (routes: readonly Route[]) => ({
   /** `GET /openapi.json`: the OpenAPI document of this host, from which clients and mocks are made. */
-  getOpenApi: document('Get this document', 'An OpenAPI 3.1 document.', 'application/json', () =>
+  getOpenApi: document('Get the description of this API', 'An OpenAPI 3.1 document.', 'application/json', () =>
     createOpenApiDocument(routes),
   ),
   /** `GET /schema/manifest.json`: the JSON Schema of manifests, by which editors complete and check them. */
