@@ -81,14 +81,18 @@ export const endpoint = <const D extends Description, const R extends ResultOf<D
       const known = toHttpError(error)
       if (!known) throw error
       const { access, errors: { toResponse } = {} } = description
-      const isWrite = (access === 'write' || access === 'admin') && !['GET', 'HEAD'].includes(request.method)
-      if (isWrite) await reportRefusal(known, params.id, context)
+      const isWrite = !['GET', 'HEAD'].includes(request.method)
+      if (isWrite && !OPEN_TO_ALL.includes(access))
+        await reportRefusal(known, access === 'admin' ? undefined : params.id, context)
       if (toResponse) return toResponse(known)
       throw known
     }
   }
   return Object.assign(handle, { description })
 }
+
+/** What needs no token, so that its refusals are not recorded. */
+const OPEN_TO_ALL: readonly Access[] = ['public', 'optional', 'reader', 'card']
 
 /** Describes an endpoint whose handler every start loads. Its handler checks itself what the description says. */
 export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({

@@ -35,7 +35,8 @@ describe('GET /audit', () => {
     expect((await send('/agents/mine-a/refresh', { token: writer.token })).status).toBe(409)
     expect((await send('/agents/mine-a', { method: 'DELETE', token: writer.token })).status).toBe(204)
     expect((await send(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(204)
-    const { entries, head } = await read('limit=9')
+    expect((await send(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(404)
+    const { entries, head } = await read('limit=10')
     const refused = (code: string, status: number) => ({ what: 'write-refused', details: { code, status } })
     expect(entries.reverse()).toMatchObject([
       { number: before + 1, actor: 'admin', what: 'token-issued', details: { token: writer.id } },
@@ -47,14 +48,16 @@ describe('GET /audit', () => {
       { actor: writer.id, agent: 'mine-a', ...refused('no-source', 409) },
       { actor: writer.id, what: 'agent-removed', agent: 'mine-a', seq: 2 },
       { number: before + 9, actor: 'admin', what: 'token-revoked', details: { token: writer.id } },
+      { actor: 'admin', ...refused('token-not-found', 404) },
     ])
+    expect(entries.at(-1)).not.toHaveProperty('agent')
     expect(
       entries
         .slice(1)
         .map((entry, index) => findChainBreak(entry, entries[index]))
         .filter(Boolean),
     ).toEqual([])
-    expect(head).toMatchObject({ number: before + 9, hash: entries.at(-1)?.hash })
+    expect(head).toMatchObject({ number: before + 10, hash: entries.at(-1)?.hash })
     expect(JSON.stringify(entries)).not.toContain(writer.token.slice(16))
   })
 

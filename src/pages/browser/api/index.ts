@@ -17,8 +17,7 @@ export const connect = (token = '', onRejected: (error: ApiError) => void = () =
   })
 
 const send = async (path: string, init: RequestInit): Promise<Reply> => {
-  const privately: RequestInit = { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' }
-  const response = await fetch(path, privately).catch(() => {
+  const response = await fetch(path, { ...init, cache: 'no-store', redirect: 'error' }).catch(() => {
     throw new ApiError({}, 'failed')
   })
   const { status, headers } = response
