@@ -62,10 +62,10 @@ export type RegisteredAgent = { manifest: JsonObject; etag: string }
 
 /** Returns what is registered as an agent; undefined for nothing. */
 export const readAgent = async (client: HostClient, id: string): Promise<RegisteredAgent | undefined> => {
-  const reply = await client.send('GET /agents/:id/manifest', { params: { id }, ignore: 'agent-not-found' })
-  if (reply === undefined) return undefined
-  const { body: manifest, etag } = reply
-  if (!isJsonObject(manifest) || etag === undefined) throw client.explain(new ApiError(reply))
+  const response = await client.send('GET /agents/:id/manifest', { params: { id }, ignore: 'agent-not-found' })
+  if (response === undefined) return undefined
+  const { body: manifest, etag } = response
+  if (!isJsonObject(manifest) || etag === undefined) throw client.explain(new ApiError(response))
   return { manifest, etag }
 }
 

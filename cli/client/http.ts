@@ -1,4 +1,4 @@
-import { ApiError, type Connection, isProblem, type Reply } from '../../src/api/client/index.ts'
+import { ApiError, type ApiResponse, type Connection, isProblem } from '../../src/api/client/index.ts'
 import {
   describeFailure,
   type FetchedJson,
@@ -43,7 +43,7 @@ export const sendWith =
   }
 
 /** Reads a response. JSON lines are an array, without a line that is not JSON, such as one that was cut off. */
-const readReply = async (response: Response): Promise<Reply> => {
+const readReply = async (response: Response): Promise<ApiResponse> => {
   const { status, headers } = response
   const text = await readText(response)
   const isLines = headers.get('Content-Type') === NDJSON

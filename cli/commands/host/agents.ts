@@ -67,11 +67,11 @@ export const addAgents: AddCommand = (program, context, exit) => {
 const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
   const connection = connectTo(flags, context)
   return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
-    const reply = await connection.client.send('DELETE /agents/:id/tasks', {
+    const response = await connection.client.send('DELETE /agents/:id/tasks', {
       params: { id },
       ignore: 'agent-not-found',
     })
-    if (reply === undefined) return reportMissing(id, connection, context)
+    if (response === undefined) return reportMissing(id, connection, context)
     return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
   })
 }

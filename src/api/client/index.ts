@@ -70,7 +70,7 @@ type Arguments<Name extends EndpointName, Code> =
 type Ignored<Code> = [Code] extends [never] ? never : undefined
 
 /** A response. `body` is undefined if there is none, or it is not JSON. */
-export type Reply<Body = unknown> = { status: number; headers: Headers; body: Body }
+export type ApiResponse<Body = unknown> = { status: number; headers: Headers; body: Body }
 
 /** The endpoints of lists. */
 type ListName = { [Name in EndpointName]: 'cursor' extends keyof ResponseOf<Name> ? Name : never }[EndpointName]
@@ -86,7 +86,7 @@ export type Client = {
   send: <Name extends EndpointName, Code extends ProblemOf<Name> = never>(
     name: Name,
     ...options: Arguments<Name, Code>
-  ) => Promise<(Reply<ResponseOf<Name>> & { etag: string | undefined }) | Ignored<Code>>
+  ) => Promise<(ApiResponse<ResponseOf<Name>> & { etag: string | undefined }) | Ignored<Code>>
   /** Iterates over the pages of a list. A page that failed is read again by the next call of `next`. */
   pages: <Name extends ListName>(
     name: Name,
@@ -100,7 +100,7 @@ export type Connection = {
   url?: string
   token: string
   /** Sends one request, and reads the response. Rejects with an `ApiError` without a status if there is none. */
-  send: (url: string, init: RequestInit) => Promise<Reply>
+  send: (url: string, init: RequestInit) => Promise<ApiResponse>
   retries: number
   /** Checks whether a failure that may pass is one for which a request is repeated. */
   canRetry?: (method: string, error: ApiError) => boolean
@@ -110,7 +110,7 @@ export type Connection = {
   /** Called before each request with the token. It throws if the host must not get the token. */
   identify?: () => Promise<unknown>
   /** Checks whether a response is a result. Without it, that is every JSON with a status below 300. */
-  isResult?: (name: EndpointName, reply: Reply) => boolean
+  isResult?: (name: EndpointName, response: ApiResponse) => boolean
   /** Returns the error that callers get. */
   explain?: (error: ApiError) => Error
   /** Called before a request is repeated, once for several that fail for the same reason. */
@@ -138,7 +138,7 @@ export class ApiError extends Error {
   /** An earlier attempt, whose response was lost, may have reached the host. */
   isRepeated = false
 
-  constructor({ status = 0, headers = new Headers(), body }: Partial<Reply>, retry?: ApiError['retry']) {
+  constructor({ status = 0, headers = new Headers(), body }: Partial<ApiResponse>, retry?: ApiError['retry']) {
     const { code, detail, errors } = isJsonObject(body) ? body : {}
     const reason = typeof detail === 'string' ? detail : undefined
     super(reason ?? `the host responded with ${status}`)
@@ -200,10 +200,10 @@ export const createClient = (connection: Connection): Client => {
     for (let attempt = 0; ; attempt++)
       try {
         const init = { ...request, ...(!stream && { signal: AbortSignal.timeout(timeoutMs) }) }
-        const reply = await connection.send(url + path, init)
-        if (!isResult(name, reply)) throw new ApiError(reply)
+        const response = await connection.send(url + path, init)
+        if (!isResult(name, response)) throw new ApiError(response)
         outage = undefined
-        return { ...reply, etag: reply.headers.get('ETag')?.replace(/^W\//, '') }
+        return { ...response, etag: response.headers.get('ETag')?.replace(/^W\//, '') }
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         Object.assign(error, { isAuthorized, isRepeated })
@@ -224,8 +224,8 @@ export const createClient = (connection: Connection): Client => {
 
   const pages = (name: EndpointName, { query, ...options }: AnyOptions = {}) =>
     paginate(async cursor => {
-      const reply = await send(name, { ...options, query: { limit: MAX_PAGE_SIZE, cursor, ...query } })
-      return reply?.body ?? {}
+      const response = await send(name, { ...options, query: { limit: MAX_PAGE_SIZE, cursor, ...query } })
+      return response?.body ?? {}
     }, explain)
 
   const call = async (name: EndpointName, options?: AnyOptions) => (await send(name, options))?.body
@@ -234,7 +234,7 @@ export const createClient = (connection: Connection): Client => {
   return { send, call, pages } as Client
 }
 
-const isAnyJson = (_: EndpointName, { status, body }: Reply): boolean =>
+const isAnyJson = (_: EndpointName, { status, body }: ApiResponse): boolean =>
   status === 204 || (status >= 200 && status < 300 && body !== undefined)
 
 /** Returns the request of a call. */

@@ -1,4 +1,4 @@
-import { ApiError, type Client, createClient, isProblem, type Reply } from '../../../api/client/index.ts'
+import { ApiError, type ApiResponse, type Client, createClient, isProblem } from '../../../api/client/index.ts'
 
 export { ApiError, type Client, isProblem, type ResponseOf } from '../../../api/client/index.ts'
 
@@ -16,7 +16,7 @@ export const connect = (token = '', onRejected: (error: ApiError) => void = () =
     },
   })
 
-const send = async (path: string, init: RequestInit): Promise<Reply> => {
+const send = async (path: string, init: RequestInit): Promise<ApiResponse> => {
   const response = await fetch(path, { ...init, cache: 'no-store', redirect: 'error' }).catch(() => {
     throw new ApiError({}, 'failed')
   })
