@@ -35,21 +35,24 @@ export const collectStrings = (document: Json): StringValue[] => {
   const strings: StringValue[] = []
   const visit = (value: Json, name: string, pointer: () => Pointer): void => {
     if (typeof value === 'string') strings.push({ value, name, pointer })
-    else if (typeof value === 'object' && value !== null)
-      for (const [member, inner] of jsonEntries(value))
-        visit(inner, Array.isArray(value) ? name : member, () => pointer() + formatPointer(member))
+    else if (Array.isArray(value))
+      value.forEach((item, index) => {
+        visit(item, name, () => pointer() + formatPointer(index))
+      })
+    else if (isJsonObject(value))
+      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
   }
   visit(document, '', () => '')
   return strings
 }
 
 /** Collects the name of every member of a document, each with the pointer of the object that has it. */
-export const collectNames = (document: Json): Pick<StringValue, 'value' | 'pointer'>[] => {
-  const names: ReturnType<typeof collectNames> = []
+export const collectNames = (document: Json): StringValue[] => {
+  const names: StringValue[] = []
   const visit = (value: Json, pointer: () => Pointer): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [member, inner] of jsonEntries(value)) {
-      if (!Array.isArray(value)) names.push({ value: member, pointer })
+      if (!Array.isArray(value)) names.push({ value: member, name: '', pointer })
       visit(inner, () => pointer() + formatPointer(member))
     }
   }

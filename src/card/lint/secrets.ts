@@ -59,7 +59,7 @@ const isSecretMember = (name: string, value: string): boolean =>
 
 /** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
 const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
-  [...collectStrings(document), ...collectNames(document).map(found => ({ ...found, name: '' }))]
+  [...collectStrings(document), ...collectNames(document)]
     .filter(mayBeSecret)
     .map(({ value, name, pointer }) => {
       return { pointer, parts: isSecretMember(name, value) ? [value] : secretsInText(value) }
