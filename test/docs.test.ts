@@ -2,7 +2,6 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { changeRules } from '../src/card/diff/change-rules.ts'
 
 const root = join(import.meta.dirname, '..')
 const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })
@@ -31,16 +30,6 @@ describe('docs/gateway.md', () => {
     const repairs = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
     const documented = tableRows('What is repaired in an answer', read('docs/gateway.md')).map(firstCode).slice(1)
     expect(documented.toSorted()).toEqual(repairs.toSorted())
-  })
-})
-
-describe('docs/history.md', () => {
-  it('lists every kind of change with its class and the reason for it', () => {
-    const rows = tableRows('Rules', read('docs/history.md')).map(row => row.map(cell => cell.replaceAll('`', '')))
-    expect(rows.map(([rule, changeClass, , reason]) => [rule, changeClass, reason])).toEqual(
-      Object.entries(changeRules).map(([rule, [changeClass, reason]]) => [rule, changeClass, reason]),
-    )
-    expect(rows.filter(([, , change]) => change === '')).toEqual([])
   })
 })
 

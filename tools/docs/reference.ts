@@ -1,4 +1,5 @@
 import type { Route } from '../../src/api/contract/route.ts'
+import { createChanges } from './changes.ts'
 import { createEndpoints, readEndpoints } from './endpoints.ts'
 import { createCallErrors, createExitCodes, createProblems } from './errors.ts'
 import { createLimits } from './limits.ts'
@@ -19,6 +20,7 @@ export const writeReference = async (routes: readonly Route[]): Promise<Record<s
     createVariables(),
     createManifest(),
     createLintRules(),
+    createChanges(),
     createExitCodes(),
     createServerTiming(),
   ]

@@ -7,40 +7,73 @@ import type { AgentCard, ChangeClass } from '../model/index.ts'
  * them in the same way. The names are stable.
  */
 export const changeRules = {
+  /** A skill is gone, or has another id. */
   'skill-removed': ['breaking', 'clients that use the skill no longer find it'],
+  /** The agent or a skill no longer accepts or produces a media type; also where a range becomes narrower. */
   'mode-removed': ['breaking', 'the gate and the agent refuse clients that rely on the media type'],
+  /** A capability is no longer true. */
   'capability-removed': ['breaking', 'operations that worked are refused'],
+  /** An extension is no longer supported. */
   'extension-removed': ['breaking', 'clients that activate the extension no longer can'],
+  /** An extension is newly required. */
   'extension-required': ['breaking', 'clients that do not know the extension are refused'],
+  /** An extension has other `params`. */
   'extension-changed': ['breaking', 'only the extension knows whether its clients cope with other parameters'],
+  /** A binding or version of A2A is no longer offered. */
   'interface-removed': ['breaking', 'clients that speak only this protocol lose the agent'],
+  /** An interface has another URL or tenant. */
   'interface-moved': ['breaking', 'clients that cache the card call the old address'],
+  /** An address has another version of A2A or another binding. */
   'protocol-changed': ['breaking', 'clients call the address in a protocol that it no longer speaks'],
+  /** A security scheme is gone. */
   'scheme-removed': ['breaking', 'clients that authenticate with the scheme no longer can'],
+  /** A security scheme has another type, address or header, or lacks a flow or scope that it had. */
   'scheme-changed': ['breaking', 'clients get or send their credentials in a way that has changed'],
+  /**
+   * The card or a skill newly requires credentials, or more than before, or `jwt` no longer accepts access tokens that
+   * it did.
+   */
   'credentials-required': ['breaking', 'the credentials of clients, or none, are no longer enough'],
+  /** The agent is no longer public. */
   'agent-hidden': ['breaking', 'clients without a token for it get 404'],
+  /** Behind the gateway, a check of `gate` goes to `enforce`, or `tasks` to `owner`. */
   'gate-narrowed': ['breaking', 'calls that were forwarded are refused'],
+  /** The extended card, or that of a tier, is gone. */
   'tier-removed': ['breaking', 'clients of the tier read a card with less in it'],
+  /** A skill is new. */
   'skill-added': ['additive', 'clients that do not know the skill do not use it'],
+  /** The agent or a skill accepts or produces another media type. */
   'mode-added': ['additive', 'every media type that worked still works'],
+  /** A capability is newly true. */
   'capability-added': ['additive', 'clients that do not use the operations are not affected'],
+  /** An optional extension is new. */
   'extension-added': ['additive', 'clients need not activate it'],
+  /** An extension is no longer required. */
   'extension-optional': ['additive', 'clients that activate it still can'],
+  /** An interface is new. */
   'interface-added': ['additive', 'every address that worked still works'],
+  /** A security scheme is new. */
   'scheme-added': ['additive', 'what clients authenticate with still exists'],
+  /** A security scheme has another flow or scope. */
   'scheme-extended': ['additive', 'what clients authenticate with still exists'],
+  /** Other credentials are enough too, or none are required, or `jwt` accepts other access tokens. */
   'credentials-accepted': ['additive', 'the credentials of clients are still enough'],
+  /** The agent becomes public. */
   'agent-published': ['additive', 'clients with a token still reach it'],
+  /** Behind the gateway, a check of `gate` no longer is `enforce`, or `tasks` is `shared` again. */
   'gate-widened': ['additive', 'every call that was forwarded still is'],
+  /** An extended card, or that of a tier, is new. */
   'tier-added': ['additive', 'clients of the other tiers read the same as before'],
+  /** The version of the agent. */
   'version-changed': ['cosmetic', 'the version announces the change, and is compared with it'],
+  /** Names, descriptions, tags, examples, provider, links. */
   'text-changed': ['cosmetic', 'people and models read it; no call depends on it'],
+  /** Anything else, such as signatures, order and fields that A2A does not define. */
   'details-changed': ['cosmetic', 'clients ignore order, spelling and fields that they do not know'],
 } as const satisfies Record<string, readonly [ChangeClass, reason: string]>
 
 /** The name of a kind of change. */
-export type ChangeRule = keyof typeof changeRules
+type ChangeRule = keyof typeof changeRules
 
 /**
  * One change, as a clause for people: "skill `forecast` no longer accepts `image/png`". The pointer is into the later
