@@ -27,12 +27,6 @@ export const startTiming = ({ headers }: Request): Promise<ServerTiming | undefi
     ? import('./server-timing.ts').then(({ ServerTiming }) => ServerTiming.start(headers))
     : undefined
 
-/** Returns an endpoint whose module is loaded on first use, so that rare endpoints do not slow down the start. */
-export const lazy =
-  <Name extends string>(load: () => Promise<Record<Name, Handler>>, name: Name): Handler =>
-  async (...args) =>
-    (await load())[name](...args)
-
 /** Returns a JSON response for any origin, which is not cached unless `headers` say otherwise. */
 export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), {

@@ -24,7 +24,7 @@ type Comparison = {
 }
 
 /** Compiles the manifest of an earlier revision for the current host and upstream; undefined if that is impossible. */
-export type Recompile = (document: Json) => Compiled | undefined
+type Recompile = (document: Json) => Compiled | undefined
 
 /**
  * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce

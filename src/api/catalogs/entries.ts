@@ -17,7 +17,7 @@ const MIN_QUERIES = 2
 const MAX_QUERIES = 5
 
 /** An entry of an ARD manifest. One of an AI Catalog is the same without the terms that ARD adds (0.91 §4.2). */
-export type CatalogEntry = v.InferOutput<typeof ArdEntry>
+type CatalogEntry = v.InferOutput<typeof ArdEntry>
 
 /** Members that only the whole entry of an agent has, and no result of a search. */
 type EntryOnly = 'modified' | 'examples' | 'isSignedByHost'

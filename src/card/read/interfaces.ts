@@ -50,7 +50,7 @@ export const parseBinding = (word: Json | undefined): string | undefined =>
     : undefined
 
 /** A field of a card or an interface that names its transport. */
-export type TransportField = { name: string; value: Json }
+type TransportField = { name: string; value: Json }
 
 /** Fields that name a transport, the one that takes precedence first. */
 const cardTransportFields = ['preferredTransport', 'preferred_transport', 'transport', 'protocol']

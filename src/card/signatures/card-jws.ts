@@ -64,7 +64,7 @@ export const verifyCard = async (
 }
 
 /** The verdict of an SDK, or another verifier, on the signatures of a card; `reason` completes a sentence about it. */
-export type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
+type SdkVerdict = { sdk: string; accepted: boolean; reason?: string }
 
 type Sdk = {
   name: string

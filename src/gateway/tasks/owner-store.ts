@@ -16,7 +16,7 @@ export type PagePosition = {
 export type AgentPage = { tasks: string[]; next: string; position: PagePosition; size: number }
 
 /** The tasks on a page that the caller sees, the number of tasks on all pages, and the token of the next page. */
-export type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
+type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
 
 /** The name of the key for page tokens. */
 const PAGE_KEY = 'page-key'

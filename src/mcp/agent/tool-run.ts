@@ -16,7 +16,7 @@ export type BoundTool = {
 }
 
 /** Publishes the events of one task. */
-export type TaskReporter = ReturnType<typeof createReporter>
+type TaskReporter = ReturnType<typeof createReporter>
 
 /** Returns a reporter that makes the events of a task, and whose `end` follows the last of them. */
 export const createReporter = (
