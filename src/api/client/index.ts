@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { isJsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ProblemCode } from '../../problems.ts'
+import type { ParamsOf } from '../contract/shared.ts'
 import type { endpoints } from './endpoints.ts'
 
 type Endpoints = typeof endpoints
@@ -18,13 +19,6 @@ type OutputOf<Shape> = Shape extends v.GenericSchema
   : Shape extends readonly [infer Line extends v.GenericSchema]
     ? v.InferOutput<Line>[]
     : undefined
-
-/** The names of the parameters in the path of an endpoint. */
-type ParamsOf<Path> = Path extends `${string}/:${infer Param}/${infer Rest}`
-  ? Param | ParamsOf<`/${Rest}`>
-  : Path extends `${string}/:${infer Param}`
-    ? Param
-    : never
 
 type BodyOptions<Row> = Row extends { body: readonly [infer Line extends v.GenericSchema] }
   ? { lines: readonly v.InferInput<Line>[] }

@@ -60,7 +60,7 @@ export const responseHeaders = {
 } as const
 
 /** A successful response. `Body` is what its handler returns for it. */
-export type ResponseDescription<Body = unknown> = {
+type ResponseDescription<Body = unknown> = {
   description: string
   content?: Content
   headers?: readonly (keyof typeof responseHeaders)[]

@@ -1,5 +1,6 @@
 import type { Handler } from '../../http/start.ts'
 import type { Description } from './description.ts'
+import type { ParamsOf } from './shared.ts'
 
 /** What has a description. `Params` are the names of the parameters in its path. */
 export type Described<Params extends string = string> = {
@@ -33,7 +34,7 @@ export const lazy = <
   name: Name,
 ): RouteHandler<ParamsIn<Module[Name]>> => eager(async (...args) => (await load())[name](...args), load, name)
 
-/** Returns an endpoint that every start loads; its description is in a module of its own. */
+/** Returns an endpoint whose description is in another module, because a start loads the handler without it. */
 export const eager = <
   Module extends Readonly<Record<Name, Pick<Described, 'description'>>>,
   const Name extends keyof Module & string,
@@ -45,15 +46,6 @@ export const eager = <
   handler,
   describe: async () => ({ ...(await load())[name].description, id: name }),
 })
-
-/** The names of the parameters in a path: `id` in `/agents/:id`. A colon after a word belongs to a custom method. */
-type ParamsOf<Path> = Path extends `${string}/:${infer Name}/${infer Rest}`
-  ? Name | ParamsOf<`/${Rest}`>
-  : Path extends `${string}/:${infer Name}+`
-    ? Name
-    : Path extends `${string}/:${infer Name}`
-      ? Name
-      : never
 
 /** A row of the route table. */
 export type Route = readonly [method: Method, path: string, endpoint: Omit<RouteHandler, 'params'>]

@@ -28,7 +28,7 @@ const document = (summary: string, response: string, type: string, create: () =>
   )
 
 /** Returns the endpoints of the documents that describe the API of this host, whose endpoints are `routes`. */
-export const describe = (routes: readonly Route[]) => ({
+export const createDocuments = (routes: readonly Route[]) => ({
   /** `GET /openapi.json`: the OpenAPI document of this host, from which clients and mocks are made. */
   getOpenApi: document('Get the description of this API', 'An OpenAPI 3.1 document.', 'application/json', () =>
     createOpenApiDocument(routes),
