@@ -207,7 +207,7 @@ const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(P
     })
   } catch (error) {
     const failure = error instanceof HostError ? error.cause : error
-    // Sent by itself, each shows what became of it. Past a rate limit, they would be as many writes.
+    // Each card is sent by itself then, which gives each a result. Past a rate limit, that would be too many requests.
     if (!(failure instanceof ApiError) || failure.status === 401 || failure.retry === 'limited') throw error
     return steps.map(() => undefined)
   }
