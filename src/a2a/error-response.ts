@@ -1,4 +1,4 @@
-import type { WireVersion } from '../card/model/index.ts'
+import { versions, type WireVersion } from '../card/model/start.ts'
 import { a2aResponse } from '../http/index.ts'
 import type { Json, JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
@@ -17,8 +17,7 @@ export const toJsonRpcError = (error: CallError, version: WireVersion): RpcError
 
 const writeJsonRpcError = (description: ErrorDescription, version: WireVersion): RpcError => {
   const { code, message, reason, metadata, violations } = description
-  if (version === '1.0') return { code, message, data: toDetails(description) }
-  // The form of `data` in 0.3 is free.
+  if (versions[version].errors === 'details') return { code, message, data: toDetails(description) }
   return { code, message, data: { reason, ...metadata, ...(violations.length > 0 && { fieldViolations: violations }) } }
 }
 
@@ -35,11 +34,14 @@ export const errorResponse = (error: CallError, form: ErrorForm): Response => {
 
 /** Returns the media type of JSON in a binding and version. */
 export const jsonTypeOf = ({ binding, version }: Pick<ErrorForm, 'binding' | 'version'>): string =>
-  binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json' : 'application/json'
+  binding === 'HTTP+JSON' ? versions[version].restType : 'application/json'
 
 /** Checks whether an error is sent as an event: a 0.3 client that requested a stream reads nothing else with 200. */
 export const isEventForm = ({ binding, version, operation }: ErrorForm): boolean =>
-  binding === 'JSONRPC' && version === '0.3' && operation !== undefined && operations[operation].streams === true
+  binding === 'JSONRPC' &&
+  versions[version].readsErrorEvents &&
+  operation !== undefined &&
+  operations[operation].streams === true
 
 /** Writes the body of an error response. */
 export const errorText = (error: CallError, form: ErrorForm): string => writeText(describeError(error), form)
@@ -47,7 +49,7 @@ export const errorText = (error: CallError, form: ErrorForm): string => writeTex
 /** Over HTTP+JSON, an error is a google.rpc.Status in 1.0, and the bare JSON-RPC error in 0.3. */
 const writeText = (description: ErrorDescription, { binding, version, id }: ErrorForm): string => {
   if (binding === 'JSONRPC') return rpcErrorText(id, writeJsonRpcError(description, version))
-  if (version === '0.3') return JSON.stringify(writeJsonRpcError(description, version))
+  if (versions[version].errors === 'data') return JSON.stringify(writeJsonRpcError(description, version))
   const { status, grpcStatus, message } = description
   const details = toDetails(description)
   return JSON.stringify({ error: { code: status['HTTP+JSON'], status: grpcStatus, message, details } })

@@ -1,21 +1,18 @@
-import type { Protocol, WireVersion } from '../card/model/index.ts'
+import { type Form, formOf, type Protocol, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import { isPlainObject } from './jsonrpc.ts'
 
-/** The forms of objects: JSON with `kind`, as in 0.3 over JSON-RPC; and ProtoJSON, as in 1.0, and in 0.3 over HTTP. */
-export const forms = ['kinds', 'proto 0.3', 'proto 1.0'] as const
-export type Form = (typeof forms)[number]
+export { type Form, formOf }
 
-/** Returns the form of objects in a protocol. Over HTTP, the official agents and clients of 0.3 write ProtoJSON. */
-export const formOf = ({ binding, version }: Protocol): Form =>
-  binding === 'JSONRPC' && version === '0.3' ? 'kinds' : `proto ${version}`
+/** Every form of objects. */
+export const forms = [...new Set(wireVersions.flatMap(version => Object.values(versions[version].forms)))]
 
 /** Returns the form in which a result is written. Over HTTP, 0.3 has two; the one with `kind` shows it. */
 export const formOfResult = (protocol: Protocol, result: unknown): Form => {
   const form = formOf(protocol)
-  if (form !== 'proto 0.3') return form
+  if (form !== 'proto-0.3') return form
   const first = Array.isArray(result) ? result[0] : result
-  return isJsonObject(first) && (typeof first.kind === 'string' || Array.isArray(result)) ? 'kinds' : form
+  return isJsonObject(first) && (typeof first.kind === 'string' || Array.isArray(result)) ? 'json-0.3' : form
 }
 
 /** The objects that a result or an event can be: their names in ProtoJSON, and their `kind`. */
@@ -52,7 +49,7 @@ const WRAPPED_MESSAGE_V03 = 'msg'
 /** Reads the object that is the only member of a result in ProtoJSON. */
 export const readWrapped = (result: JsonObject, name: string, form: Form): Json | undefined =>
   readProto(result, name) ??
-  (form === 'proto 0.3' && name === 'message' ? (result[WRAPPED_MESSAGE_V03] ?? undefined) : undefined)
+  (form === 'proto-0.3' && name === 'message' ? (result[WRAPPED_MESSAGE_V03] ?? undefined) : undefined)
 
 /** The names of the member of a result in ProtoJSON that is the object itself. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
@@ -65,24 +62,24 @@ export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[]
 /** A value of an enumeration in each form. Its index is its number in ProtoJSON. */
 export type EnumValue = Readonly<Partial<Record<Form, string>>>
 
-const inProto = (name: string): EnumValue => ({ 'proto 0.3': name, 'proto 1.0': name })
+const inProto = (name: string): EnumValue => ({ 'proto-0.3': name, 'proto-1.0': name })
 
 export const roles: readonly EnumValue[] = [
   inProto('ROLE_UNSPECIFIED'),
-  { kinds: 'user', ...inProto('ROLE_USER') },
-  { kinds: 'agent', ...inProto('ROLE_AGENT') },
+  { 'json-0.3': 'user', ...inProto('ROLE_USER') },
+  { 'json-0.3': 'agent', ...inProto('ROLE_AGENT') },
 ]
 
 export const taskStates: readonly EnumValue[] = [
-  { kinds: 'unknown', ...inProto('TASK_STATE_UNSPECIFIED') },
-  { kinds: 'submitted', ...inProto('TASK_STATE_SUBMITTED') },
-  { kinds: 'working', ...inProto('TASK_STATE_WORKING') },
-  { kinds: 'completed', ...inProto('TASK_STATE_COMPLETED') },
-  { kinds: 'failed', ...inProto('TASK_STATE_FAILED') },
-  { kinds: 'canceled', 'proto 0.3': 'TASK_STATE_CANCELLED', 'proto 1.0': 'TASK_STATE_CANCELED' },
-  { kinds: 'input-required', ...inProto('TASK_STATE_INPUT_REQUIRED') },
-  { kinds: 'rejected', ...inProto('TASK_STATE_REJECTED') },
-  { kinds: 'auth-required', ...inProto('TASK_STATE_AUTH_REQUIRED') },
+  { 'json-0.3': 'unknown', ...inProto('TASK_STATE_UNSPECIFIED') },
+  { 'json-0.3': 'submitted', ...inProto('TASK_STATE_SUBMITTED') },
+  { 'json-0.3': 'working', ...inProto('TASK_STATE_WORKING') },
+  { 'json-0.3': 'completed', ...inProto('TASK_STATE_COMPLETED') },
+  { 'json-0.3': 'failed', ...inProto('TASK_STATE_FAILED') },
+  { 'json-0.3': 'canceled', 'proto-0.3': 'TASK_STATE_CANCELLED', 'proto-1.0': 'TASK_STATE_CANCELED' },
+  { 'json-0.3': 'input-required', ...inProto('TASK_STATE_INPUT_REQUIRED') },
+  { 'json-0.3': 'rejected', ...inProto('TASK_STATE_REJECTED') },
+  { 'json-0.3': 'auth-required', ...inProto('TASK_STATE_AUTH_REQUIRED') },
 ]
 
 // Checks
@@ -174,10 +171,10 @@ export const checkCard: Check = objectWith(readPlain, { name: string })
  * that.
  */
 const createShapes = (form: Form, version: WireVersion) => {
-  const isProto = form !== 'kinds'
+  const isProto = form !== 'json-0.3'
   const read = isProto ? readProto : readPlain
   const id = isProto ? nonEmpty : string
-  const messageParts = form === 'proto 0.3' ? 'content' : 'parts'
+  const messageParts = form === 'proto-0.3' ? 'content' : 'parts'
   const kind = (value: string): Fields => (isProto ? {} : { kind: oneOf(`"${value}"`, [value]) })
   /** Checks an object with members that only JSON with `kind` requires. */
   const objectOf = (required: Fields, emptiable: Fields, optional: Fields): Check =>
@@ -229,7 +226,7 @@ const createShapes = (form: Form, version: WireVersion) => {
       lastChunk: boolean,
     }),
     pushConfig:
-      form === 'proto 1.0'
+      form === 'proto-1.0'
         ? both(config, namesTaskOrItself)
         : objectWith(read, { [isProto ? 'name' : 'taskId']: nonEmpty, pushNotificationConfig: config }),
   }
@@ -251,7 +248,7 @@ const hasOne =
 const metadata = { metadata: object }
 
 const partShapes: Readonly<Record<Form, () => Check>> = {
-  kinds: () => {
+  'json-0.3': () => {
     const file = objectWith(readPlain, {}, { bytes: string, uri: string, name: string, mimeType: string })
     const contents: Readonly<Record<string, Check>> = {
       text: objectWith(readPlain, { text: string }, metadata),
@@ -266,13 +263,13 @@ const partShapes: Readonly<Record<Form, () => Check>> = {
       return name === undefined ? ' must have one of text, data, file' : contents[name]?.(value)
     })
   },
-  'proto 0.3': () => {
+  'proto-0.3': () => {
     const fields = { fileWithBytes: string, fileWithUri: string, mimeType: string, name: string }
     const file = both(objectWith(readProto, {}, fields), hasOne(readProto, 'fileWithBytes', 'fileWithUri'))
     const contents = objectWith(readProto, {}, { ...metadata, text: string, file, data: object })
     return both(contents, hasOne(readProto, 'text', 'file', 'data'))
   },
-  'proto 1.0': () => {
+  'proto-1.0': () => {
     const file = { raw: string, url: string, filename: string, mediaType: string }
     const hasContent = hasOne(readProto, 'text', 'raw', 'url', 'data')
     // Null is a value of `data`, too.
@@ -284,7 +281,7 @@ const partShapes: Readonly<Record<Form, () => Check>> = {
 
 /** The shapes of every form. */
 export const shapes: Readonly<Record<Form, Shapes>> = {
-  kinds: createShapes('kinds', '0.3'),
-  'proto 0.3': createShapes('proto 0.3', '0.3'),
-  'proto 1.0': createShapes('proto 1.0', '1.0'),
+  'json-0.3': createShapes('json-0.3', '0.3'),
+  'proto-0.3': createShapes('proto-0.3', '0.3'),
+  'proto-1.0': createShapes('proto-1.0', '1.0'),
 }

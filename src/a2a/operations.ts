@@ -1,6 +1,13 @@
 import type { CallProfile } from '../card/index.ts'
 import type { DialectName } from '../card/model/index.ts'
-import { type CallBinding, majorMinor, type WireVersion, wireVersionOf, wireVersions } from '../card/model/start.ts'
+import {
+  type CallBinding,
+  extensionsHeaders,
+  majorMinor,
+  type WireVersion,
+  wireVersionOf,
+  wireVersions,
+} from '../card/model/start.ts'
 import type { Json, JsonObject } from '../json/index.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
 import type { CallError } from './call-error.ts'
@@ -156,9 +163,9 @@ const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '
 
 // Service parameters
 
-/** Returns the extensions that a request names in `A2A-Extensions` (1.0) and `X-A2A-Extensions` (0.3). */
+/** Returns the extensions that a request names, in the header of any version. */
 export const readExtensions = (headers: Headers): string[] => {
-  const named = [headers.get('A2A-Extensions'), headers.get('X-A2A-Extensions')]
+  const named = extensionsHeaders.map(name => headers.get(name))
   const uris = named.flatMap(header => header?.split(',', MAX_EXTENSIONS) ?? []).map(uri => uri.trim())
   return [...new Set(uris)].filter(uri => uri !== '')
 }

@@ -147,7 +147,7 @@ const oneOf = (...names: ObjectName[]): ResultReader => {
   const byKind = new Map<unknown, ObjectName>(names.map(name => [objectKinds[name], name]))
   return ({ value, form }) => {
     if (!isJsonObject(value)) return { fault: 'result must be an object' }
-    if (form === 'kinds') {
+    if (form === 'json-0.3') {
       const name = byKind.get(value.kind)
       return name === undefined
         ? { fault: `result.kind must be ${[...byKind.keys()].join(' or ')}` }
@@ -165,7 +165,7 @@ const oneOf = (...names: ObjectName[]): ResultReader => {
 const listOf =
   (member: string, name: ObjectName, kind: ResultKind): ResultReader =>
   ({ value, form }) => {
-    const items = form === 'kinds' ? value : readList(value, member)
+    const items = form === 'json-0.3' ? value : readList(value, member)
     if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
     const found = new FoundFacts()
     for (let index = 0; index < items.length; index++) {
@@ -234,14 +234,14 @@ class FoundFacts {
     if (!Array.isArray(parts)) return
     for (const part of parts) {
       for (const type of partMediaTypes(part, version)) this.#mediaTypes.add(type)
-      if (form === 'kinds') this.#checkKind(part)
+      if (form === 'json-0.3') this.#checkKind(part)
     }
   }
 
   addStatus({ status }: JsonObject, shape: Shapes): void {
     if (!isJsonObject(status)) return
     this.addParts(status.message, shape.messageParts, shape)
-    if (shape.form === 'kinds' && isJsonObject(status.message)) this.#checkKind(status.message)
+    if (shape.form === 'json-0.3' && isJsonObject(status.message)) this.#checkKind(status.message)
   }
 
   #checkKind(object: Json): void {

@@ -1,4 +1,4 @@
-import { type WireVersion, wireVersions } from '../card/model/index.ts'
+import { versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
 import { type OperationName, operationNames, operations } from './operations.ts'
 
@@ -10,7 +10,8 @@ export const pathOf = (operation: OperationName, version: WireVersion): string |
   const { pathV0, ...row } = operations[operation]
   const [, path] = row.http
   if (row[version] === undefined) return undefined
-  return version === '0.3' ? `v1/${pathV0 ?? path}` : path
+  const { pathPrefix } = versions[version]
+  return pathPrefix === '' ? path : pathPrefix + (pathV0 ?? path)
 }
 
 const routes = wireVersions

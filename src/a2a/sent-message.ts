@@ -9,7 +9,7 @@ export const formOfCall = (call: A2ACall): Form => {
   const message = messageOf(call.params)
   const form = formOf(call)
   const hasKinds = isJsonObject(message) && Array.isArray(message.parts) && !/^ROLE_/.test(toText(message.role))
-  return form === 'proto 0.3' && hasKinds ? 'kinds' : form
+  return form === 'proto-0.3' && hasKinds ? 'json-0.3' : form
 }
 
 /** Over HTTP, 0.3 has two names for the message. */
@@ -31,7 +31,7 @@ export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
 
 /** Checks a state to list tasks by, which only 1.0 has. */
 const checkState = (state: Json | undefined): InvalidParams | undefined => {
-  const form = 'proto 1.0'
+  const form = 'proto-1.0'
   const known = taskStates.flatMap((names, number) => [names[form], number, String(number)])
   if (known.includes(state as string) || (state ?? '') === '') return undefined
   return invalidParam('status', withValue('must be a task state', state, taskStates, form))
@@ -48,21 +48,21 @@ export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'ver
 
 const KINDS: ReadonlySet<unknown> = new Set(['message', 'text', 'data', 'file'])
 
-const versionNames = { kinds: 'A2A 0.3', 'proto 0.3': 'A2A 0.3 over HTTP', 'proto 1.0': 'A2A 1.0' } as const
+const versionNames = { 'json-0.3': 'A2A 0.3', 'proto-0.3': 'A2A 0.3 over HTTP', 'proto-1.0': 'A2A 1.0' } as const
 
 /** The members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
-  kinds: {
+  'json-0.3': {
     part: { raw: '`file.bytes`', url: '`file.uri`' },
     file: { fileWithBytes: '`bytes`', fileWithUri: '`uri`', mediaType: '`mimeType`' },
     message: { content: '`parts`' },
   },
-  'proto 0.3': {
+  'proto-0.3': {
     part: { raw: '`file.fileWithBytes`', url: '`file.fileWithUri`' },
     file: { bytes: '`fileWithBytes`', uri: '`fileWithUri`', mediaType: '`mimeType`' },
     message: { parts: '`content`' },
   },
-  'proto 1.0': {
+  'proto-1.0': {
     part: { file: '`raw` or `url`', mimeType: '`mediaType`' },
     file: {},
     message: { content: '`parts`' },

@@ -13,6 +13,8 @@ import {
   type HybridName,
   majorMinor,
   type RepresentationName,
+  versions,
+  wireVersions,
 } from '../card/model/start.ts'
 import { config } from '../config.ts'
 import {
@@ -222,7 +224,7 @@ const okInit = (name: RepresentationName, env: Env): PrebuiltInit => {
   const headers = new Headers({ ...CORS_HEADERS, ...validatedHeaders(env), 'Content-Type': 'application/json' })
   // Relative to each of the paths that serve it.
   if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
-  if (name === '1.0' || name === '0.3') headers.set('A2A-Version', name)
+  if (name in versions) headers.set('A2A-Version', name)
   okInits.set(name, { headers })
   return { headers }
 }
@@ -247,11 +249,8 @@ const validatedHeaders = (env: Env) => ({
   Vary: 'A2A-Version, Authorization',
 })
 
-/** The versions of A2A that have a representation of their own. */
-const versions = new Map<string, RepresentationName>([
-  ['1.0', '1.0'],
-  ['0.3', '0.3'],
-])
+/** The representation that clients of each version of A2A read. */
+const cardOfVersion = new Map<string, RepresentationName>(wireVersions.map(name => [name, versions[name].card]))
 const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
 /** Returns the representation that a GET requests by `?dialect=`, else by its A2A version, else that of its path. */
@@ -266,5 +265,5 @@ const negotiateRepresentation = ({ headers, url }: Request, defaultName: Represe
     throw problem('unknown-dialect', `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${supported}.`)
   }
   const version = headers.get('A2A-Version') || query?.get('A2A-Version')
-  return version ? (versions.get(majorMinor(version)) ?? defaultName) : defaultName
+  return version ? (cardOfVersion.get(majorMinor(version)) ?? defaultName) : defaultName
 }

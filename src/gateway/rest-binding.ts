@@ -13,7 +13,7 @@ import {
   versionOfPath,
 } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import type { CallTarget } from '../card/model/index.ts'
+import { type CallTarget, versions } from '../card/model/index.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
 import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
 import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
@@ -101,7 +101,9 @@ export class RestCall implements InboundCall {
 
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
     const { version } = this.getErrorForm()
-    return a2aResponse(version === '0.3' ? wrapSchemesForProto(body) : body, 200, { 'Cache-Control': PRIVATE_NO_STORE })
+    return a2aResponse(versions[version].card === '0.3' ? wrapSchemesForProto(body) : body, 200, {
+      'Cache-Control': PRIVATE_NO_STORE,
+    })
   }
 }
 

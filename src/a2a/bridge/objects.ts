@@ -29,7 +29,7 @@ export const translateObject = (
 ): JsonObject => {
   const { from, to, losses } = translation
   const kind = OBJECT_KINDS[name]
-  const translated: JsonObject = kind !== undefined && to === 'kinds' ? { kind } : {}
+  const translated: JsonObject = kind !== undefined && to === 'json-0.3' ? { kind } : {}
   for (const member of OBJECTS[name]) {
     const value = readMember(object, member, from)
     const result =
@@ -86,9 +86,9 @@ const OBJECTS: Readonly<Record<ObjectName, readonly Member[]>> = {
   message: [
     ...plain('messageId', 'taskId', 'contextId'),
     { name: 'role', is: 'role', empty: 'agent' },
-    { name: 'parts', is: 'part', names: { 'proto 0.3': 'content' }, empty: [] },
+    { name: 'parts', is: 'part', names: { 'proto-0.3': 'content' }, empty: [] },
     ...plain('metadata', 'extensions'),
-    { name: 'referenceTaskIds', names: { 'proto 0.3': null } },
+    { name: 'referenceTaskIds', names: { 'proto-0.3': null } },
   ],
   status: [
     { name: 'state', is: 'state', empty: 'unknown' },
@@ -110,7 +110,7 @@ const OBJECTS: Readonly<Record<ObjectName, readonly Member[]>> = {
   statusUpdate: [
     ...ids,
     { name: 'status', is: 'status' },
-    { name: 'final', is: 'final', names: { 'proto 1.0': null } },
+    { name: 'final', is: 'final', names: { 'proto-1.0': null } },
     { name: 'metadata' },
   ],
   artifactUpdate: [...ids, { name: 'artifact', is: 'artifact' }, ...plain('append', 'lastChunk', 'metadata')],
@@ -123,7 +123,7 @@ const nameIn = (form: Form, { name, names }: Member): string | undefined => {
 
 const knownNames = (members: readonly Member[], form: Form): ReadonlySet<string> => {
   const names = members.flatMap(member => nameIn(form, member) ?? [])
-  return new Set(form === 'kinds' ? ['kind', ...names] : names.flatMap(protoNames))
+  return new Set(form === 'json-0.3' ? ['kind', ...names] : names.flatMap(protoNames))
 }
 
 /** Every name that a form has for the members of an object. */
@@ -143,7 +143,7 @@ const EVERY_NAME = Object.fromEntries<ReadonlySet<string>>(
 const readMember = (object: JsonObject, member: Member, form: Form): Json | undefined => {
   const name = nameIn(form, member)
   if (name === undefined) return undefined
-  if (form === 'kinds') return object[name] ?? undefined
+  if (form === 'json-0.3') return object[name] ?? undefined
   const value = readProto(object, name)
   const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === 'ROLE_UNSPECIFIED')
   return value === '' || isUnspecified ? undefined : value
@@ -169,8 +169,8 @@ const absentValue = (
   { from, to, losses }: Translation,
   path: string,
 ): Json | undefined => {
-  if (is === 'final' && from === 'proto 1.0') return endsStream(object, from)
-  if (to !== 'kinds') return undefined
+  if (is === 'final' && from === 'proto-1.0') return endsStream(object, from)
+  if (to !== 'json-0.3') return undefined
   // ProtoJSON leaves out what is false.
   if (is === 'final') return false
   if (is === 'role') losses.push(path + name)
@@ -179,7 +179,7 @@ const absentValue = (
 
 const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick<Translation, 'from' | 'to'>): Json => {
   const sent = readNumber(value)
-  const found = values.find((names, number) => names[from] === sent || (from !== 'kinds' && number === sent))
+  const found = values.find((names, number) => names[from] === sent || (from !== 'json-0.3' && number === sent))
   return found?.[to] ?? value
 }
 
@@ -187,13 +187,13 @@ const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick
 const LAST_STATES: readonly Json[] = ['completed', 'failed', 'canceled', 'rejected', 'input-required']
 
 const endsStream = ({ status }: JsonObject, from: Form): boolean =>
-  isJsonObject(status) && LAST_STATES.includes(enumValue(taskStates, status.state ?? null, { from, to: 'kinds' }))
+  isJsonObject(status) && LAST_STATES.includes(enumValue(taskStates, status.state ?? null, { from, to: 'json-0.3' }))
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /** ProtoJSON requires a time zone, which some agents of 0.3 leave out: then it is most likely UTC. */
 const timestampValue = (value: Json, { to, losses }: Translation, path: string): Json | undefined => {
-  if (to === 'kinds' || typeof value !== 'string' || RFC_3339.test(value)) return value
+  if (to === 'json-0.3' || typeof value !== 'string' || RFC_3339.test(value)) return value
   losses.push(path)
   const time = Date.parse(/(?:z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`)
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
@@ -201,32 +201,32 @@ const timestampValue = (value: Json, { to, losses }: Translation, path: string):
 
 // Parts
 
-type FormV03 = Exclude<Form, 'proto 1.0'>
+type FormV03 = Exclude<Form, 'proto-1.0'>
 
 /** Translates a part; if it has several contents, as only hand-written agents send, only the first. */
 const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
   const lose = (name: string) => losses.push(path + name)
-  const { member, ...content } = from === 'proto 1.0' ? readV1(part) : readV03(part, from, lose)
-  const written = to === 'proto 1.0' ? writeV1(content, lose) : writeV03(content, to, lose)
+  const { member, ...content } = from === 'proto-1.0' ? readV1(part) : readV03(part, from, lose)
+  const written = to === 'proto-1.0' ? writeV1(content, lose) : writeV03(content, to, lose)
   for (const name of CONTENTS[from]) if (name !== member && (part[name] ?? null) !== null) lose(name)
   keepUnknown(part, written, [PART_NAMES[from], PART_NAMES[to]], unknown => {
-    if (unknown !== 'kind' || !CONTENTS.kinds.includes(`${part.kind}`)) lose('*')
+    if (unknown !== 'kind' || !CONTENTS['json-0.3'].includes(`${part.kind}`)) lose('*')
   })
   return written
 }
 
 /** The members of a part that are its content. */
 const CONTENTS: Readonly<Record<Form, readonly string[]>> = {
-  kinds: ['text', 'data', 'file'],
-  'proto 0.3': ['text', 'data', 'file'],
-  'proto 1.0': ['text', 'raw', 'url', 'data'],
+  'json-0.3': ['text', 'data', 'file'],
+  'proto-0.3': ['text', 'data', 'file'],
+  'proto-1.0': ['text', 'raw', 'url', 'data'],
 }
 
 /** Every name that a form has for the members of a part. */
 const PART_NAMES: Readonly<Record<Form, ReadonlySet<string>>> = {
-  kinds: new Set(['kind', 'metadata', ...CONTENTS.kinds]),
-  'proto 0.3': new Set(['metadata', ...CONTENTS['proto 0.3']]),
-  'proto 1.0': new Set(['metadata', 'filename', 'mediaType', 'media_type', ...CONTENTS['proto 1.0']]),
+  'json-0.3': new Set(['kind', 'metadata', ...CONTENTS['json-0.3']]),
+  'proto-0.3': new Set(['metadata', ...CONTENTS['proto-0.3']]),
+  'proto-1.0': new Set(['metadata', 'filename', 'mediaType', 'media_type', ...CONTENTS['proto-1.0']]),
 }
 
 /** A part, whatever its form; if it was read, with the member that its content is from. */
@@ -275,19 +275,19 @@ const writeV1 = (
 
 /** The names of the content of a file in the two forms of 0.3. */
 const FILE_CONTENTS = {
-  kinds: { raw: 'bytes', url: 'uri' },
-  'proto 0.3': { raw: 'fileWithBytes', url: 'fileWithUri' },
+  'json-0.3': { raw: 'bytes', url: 'uri' },
+  'proto-0.3': { raw: 'fileWithBytes', url: 'fileWithUri' },
 } as const
 
 const readV03 = (part: JsonObject, form: FormV03, lose: (name: string) => void): Content => {
-  const named = form === 'kinds' && CONTENTS.kinds.find(name => name === part.kind)
+  const named = form === 'json-0.3' && CONTENTS['json-0.3'].find(name => name === part.kind)
   const member = named || (CONTENTS[form].find(name => (part[name] ?? null) !== null) ?? 'data')
   const metadata = part.metadata ?? undefined
   const value = part[member] ?? null
   if (member === 'text') return { kind: 'text', member, value, metadata }
   if (member === 'file' && isJsonObject(value)) return { ...readFile(value, form), member, metadata }
-  const data = (form === 'kinds' || !isJsonObject(value) ? value : value.data) ?? {}
-  if (form !== 'kinds' && isJsonObject(value) && Object.keys(value).some(name => name !== 'data')) lose('data.*')
+  const data = (form === 'json-0.3' || !isJsonObject(value) ? value : value.data) ?? {}
+  if (form !== 'json-0.3' && isJsonObject(value) && Object.keys(value).some(name => name !== 'data')) lose('data.*')
   const isWrapped = isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
   return isWrapped
     ? { kind: 'data', member, value: data.value ?? null, metadata: withoutFlag(metadata) }
@@ -312,7 +312,7 @@ const writeV03 = (
   lose: (name: string) => void,
 ): JsonObject => {
   const write = (name: string, members: JsonObject): JsonObject =>
-    definedMembers(form === 'kinds' ? { kind: name, ...members } : members)
+    definedMembers(form === 'json-0.3' ? { kind: name, ...members } : members)
   if (kind === 'raw' || kind === 'url') {
     const others = omit(ofFile, ...Object.values(FILE_CONTENTS[form]).flatMap(protoNames), '__proto__')
     if (Object.keys(others).length < Object.keys(ofFile).length) lose('file.*')
@@ -331,7 +331,7 @@ const writeV03 = (
   const isObject = isPlainObject(value)
   const data = isObject ? value : { value }
   const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
-  return write('data', { data: form === 'kinds' ? data : { data }, metadata: flagged })
+  return write('data', { data: form === 'json-0.3' ? data : { data }, metadata: flagged })
 }
 
 /** 1.0 accepts both alphabets of base64; clients of 0.3 read the standard one. */

@@ -99,9 +99,9 @@ export const translateParams = (
 
 /** The names of a push configuration in the configuration of a message. */
 const PUSH_CONFIG: Readonly<Record<Form, string>> = {
-  kinds: 'pushNotificationConfig',
-  'proto 0.3': 'pushNotification',
-  'proto 1.0': 'taskPushNotificationConfig',
+  'json-0.3': 'pushNotificationConfig',
+  'proto-0.3': 'pushNotification',
+  'proto-1.0': 'taskPushNotificationConfig',
 }
 
 /** The members of a configuration that have the same name everywhere. */
@@ -125,19 +125,19 @@ const translateConfiguration = (
   const { from, to, losses } = translation
   const given = configuration ?? {}
   const pushConfig = readProto(given, PUSH_CONFIG[from])
-  const wait = from === 'proto 1.0' ? 'returnImmediately' : 'blocking'
+  const wait = from === 'proto-1.0' ? 'returnImmediately' : 'blocking'
   const read = [...COMMON_CONFIGURATION, PUSH_CONFIG[from], wait].flatMap(protoNames)
   if (CONFIGURATION_NAMES.some(name => !read.includes(name) && isPresent(given[name]))) losses.push('configuration.*')
   const returns = returnsImmediately(configuration, from)
   // Over HTTP, a configuration of 0.3 without `blocking` does not wait.
-  const isStated = waits || returns || (to === 'proto 0.3' && configuration !== undefined)
+  const isStated = waits || returns || (to === 'proto-0.3' && configuration !== undefined)
   const translated = definedMembers({
     ...omit(given, ...CONFIGURATION_NAMES),
     ...Object.fromEntries(COMMON_CONFIGURATION.map(name => [name, readProto(given, name)])),
     ...(isJsonObject(pushConfig) && {
       [PUSH_CONFIG[to]]: translatePushConfig(pushConfig, translation, `configuration.${PUSH_CONFIG[from]}.`),
     }),
-    ...(to === 'proto 1.0' ? returns && { returnImmediately: true } : isStated && { blocking: !returns }),
+    ...(to === 'proto-1.0' ? returns && { returnImmediately: true } : isStated && { blocking: !returns }),
   })
   return Object.keys(translated).length > 0 ? translated : undefined
 }
@@ -145,8 +145,8 @@ const translateConfiguration = (
 /** ProtoJSON leaves out what is false: over HTTP, a configuration of 0.3 without `blocking` does not wait. */
 const returnsImmediately = (configuration: JsonObject | undefined, form: Form): boolean => {
   if (!configuration) return false
-  if (form === 'proto 1.0') return readProto(configuration, 'returnImmediately') === true
-  return form === 'kinds' ? configuration.blocking === false : configuration.blocking !== true
+  if (form === 'proto-1.0') return readProto(configuration, 'returnImmediately') === true
+  return form === 'json-0.3' ? configuration.blocking === false : configuration.blocking !== true
 }
 
 /** Returns the parameters that a protocol has for an operation, and reports the others that have a value. */
@@ -158,7 +158,7 @@ const supportedOthers = (
 ): JsonObject => {
   const { sends = false } = operations[operation]
   const hasMetadata = sends || (version === '0.3' ? binding === 'JSONRPC' : operation === 'cancel')
-  const hasPages = operation !== 'listPushConfigs' || formOf({ binding, version }) !== 'kinds'
+  const hasPages = operation !== 'listPushConfigs' || formOf({ binding, version }) !== 'json-0.3'
   const unsupported = [
     ...(hasMetadata ? [] : ['metadata']),
     ...(version === '1.0' ? [] : ['tenant']),
@@ -187,10 +187,10 @@ const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid'
 /** Translates a push configuration; `path` ends in a period. */
 const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
   const { authentication } = config
-  const isRewritten = isPlainObject(authentication) && (from === 'proto 1.0') !== (to === 'proto 1.0')
+  const isRewritten = isPlainObject(authentication) && (from === 'proto-1.0') !== (to === 'proto-1.0')
   const lose = (name: string) => losses.push(path + name)
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
-  const ofTask = to === 'proto 1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
+  const ofTask = to === 'proto-1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
   for (const name of ofTask) lose(name)
   return definedMembers({
     ...omit(config, ...ofTask),
@@ -201,7 +201,7 @@ const translatePushConfig = (config: JsonObject, { from, to, losses }: Translati
 /** Translates an authentication, which has one scheme in 1.0, and a list of them in 0.3. */
 const translateSchemes = (authentication: JsonObject, to: Form, lose: (name: string) => void): JsonObject => {
   const { scheme, schemes, ...others } = authentication
-  const isV1 = to === 'proto 1.0'
+  const isV1 = to === 'proto-1.0'
   if (isPresent(isV1 ? scheme : schemes)) lose('authentication.*')
   if (!isV1) return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
   const [first = '', ...rest] = Array.isArray(schemes) ? schemes : []
@@ -219,10 +219,10 @@ export const translateTaskPushConfig = (
   ofCall: Json | undefined = '',
 ): JsonObject => {
   const { from, to } = translation
-  const { taskId = ofCall, config } = from === 'proto 1.0' ? readV1(object, translation) : readV03(object, translation)
+  const { taskId = ofCall, config } = from === 'proto-1.0' ? readV1(object, translation) : readV03(object, translation)
   const written = translatePushConfig(config, translation)
-  if (to === 'proto 1.0') return { ...written, taskId }
-  if (to === 'kinds') return { taskId, pushNotificationConfig: written }
+  if (to === 'proto-1.0') return { ...written, taskId }
+  if (to === 'json-0.3') return { taskId, pushNotificationConfig: written }
   const ids = [toText(taskId), toText(config.id)]
   if (ids.some(id => id.includes('/'))) translation.losses.push('name')
   return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
@@ -247,13 +247,13 @@ const readV1 = (object: JsonObject, { losses }: Translation): TaskPushConfig => 
  * and in `parent`; the official JavaScript client sends the configuration itself.
  */
 const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
-  const isWrapped = from === 'proto 0.3' && readProto(object, 'pushNotificationConfig') === undefined
+  const isWrapped = from === 'proto-0.3' && readProto(object, 'pushNotificationConfig') === undefined
   const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
   const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
   const config = readProto(wrapped, 'pushNotificationConfig')
   const given = isPlainObject(config) ? config : {}
   const id = [readProto(object, 'configId'), ofName.id].find(isPresent)
-  const known = from === 'kinds' ? ['taskId', 'pushNotificationConfig'] : KNOWN_PROTO_V03
+  const known = from === 'json-0.3' ? ['taskId', 'pushNotificationConfig'] : KNOWN_PROTO_V03
   const isKnown = (name: string) => known.includes(name) || (name === 'config' && wrapped !== object)
   if (![...Object.keys(wrapped), ...Object.keys(object)].every(isKnown)) losses.push('*')
   return {

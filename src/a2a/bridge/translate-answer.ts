@@ -45,7 +45,7 @@ const translateResult = (
 ): Json => {
   switch (operation) {
     case 'deletePushConfig':
-      return translation.to === 'kinds' ? null : {}
+      return translation.to === 'json-0.3' ? null : {}
     case 'listPushConfigs':
       return translatePushConfigs(result, translation, task)
     case 'listTasks':
@@ -65,8 +65,8 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
   const translated = (Array.isArray(configs) ? configs : []).map(config =>
     isJsonObject(config) ? translateTaskPushConfig(config, translation, task) : config,
   )
-  if (translation.to === 'proto 1.0') return { ...page, configs: translated }
-  if (translation.to === 'proto 0.3') {
+  if (translation.to === 'proto-1.0') return { ...page, configs: translated }
+  if (translation.to === 'proto-0.3') {
     if (isPresent(page.kind)) translation.losses.push('*')
     return { ...omit(page, 'kind'), configs: translated }
   }
@@ -79,13 +79,13 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
 const translateWrapped = (result: JsonObject, translation: Translation): JsonObject => {
   const { from, to, losses } = translation
   const readAs = (name: ResultName): Json | undefined =>
-    from === 'kinds' ? (result.kind === resultKinds[name] ? result : null) : readWrapped(result, name, from)
+    from === 'json-0.3' ? (result.kind === resultKinds[name] ? result : null) : readWrapped(result, name, from)
   const name = resultNames.find(each => isJsonObject(readAs(each)))
   const found = name && readAs(name)
   if (name === undefined || !isJsonObject(found)) return result
-  if (from !== 'kinds' && Object.values(result).filter(isPresent).length > 1) losses.push('*')
+  if (from !== 'json-0.3' && Object.values(result).filter(isPresent).length > 1) losses.push('*')
   const object = translateObject(name, found, translation)
-  return to === 'kinds' ? object : { [name]: object }
+  return to === 'json-0.3' ? object : { [name]: object }
 }
 
 // Errors

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { Scope } from '../../card/model/index.ts'
+import type { Scope, WireVersion } from '../../card/model/index.ts'
 import type { HttpError } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_BODY_BYTES } from '../../limits.ts'
@@ -125,7 +125,7 @@ export const otherBody = <As extends 'text' | 'stream'>(as: As, content: Content
   ({ as, content, maxBytes }) satisfies Body as Body<As extends 'text' ? string : undefined>
 
 /** Errors in another form than problem details: over HTTP+JSON that of the version of A2A. */
-export type ErrorForm = 'ard' | 'superx' | 'JSONRPC' | '0.3' | '1.0'
+export type ErrorForm = 'ard' | 'superx' | 'JSONRPC' | WireVersion
 
 /** All that is known of an endpoint besides its method, its path and its name. */
 export type Description = {

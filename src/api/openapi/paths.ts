@@ -1,5 +1,5 @@
 import { operations as a2aOperations, ERRORS, operationNames, PASSTHROUGH_STATUSES, pathOf } from '../../a2a/index.ts'
-import { type WireVersion, wireVersions } from '../../card/model/index.ts'
+import { versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
@@ -208,9 +208,10 @@ const listErrors = (path: string, operation: NamedDescription): Responses => {
 /** Returns the errors that an endpoint answers in another form than that of this host. */
 const foreignErrors = (form: ErrorForm, problems: readonly ProblemCode[]): Responses => {
   if (form === 'ard') return errorResponses(describeProblems(problems), { 'application/json': ArdError })
-  if (form === '1.0') return errorResponses(callErrors(false), { 'application/a2a+json': RestErrorV1 })
-  if (form === '0.3') return errorResponses(callErrors(false), { 'application/json': RestErrorV0 })
-  return errorResponses(form === 'JSONRPC' ? callErrors(true) : SUPERX_ERRORS, { 'application/json': JsonRpcResponse })
+  if (form === 'JSONRPC') return errorResponses(callErrors(true), { 'application/json': JsonRpcResponse })
+  if (form === 'superx') return errorResponses(SUPERX_ERRORS, { 'application/json': JsonRpcResponse })
+  const { restType, errors } = versions[form]
+  return errorResponses(callErrors(false), { [restType]: errors === 'details' ? RestErrorV1 : RestErrorV0 })
 }
 
 const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status => ({

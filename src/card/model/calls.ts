@@ -1,23 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/start.ts'
 import type { AgentCard, AgentInterface } from './agent-card.ts'
-
-/** The versions of A2A in which this host can forward calls. */
-export const wireVersions = ['0.3', '1.0'] as const
-export type WireVersion = (typeof wireVersions)[number]
-
-/** The wire version for each Major.Minor: 0.2 has the methods and messages of 0.3; 0.1 has neither. */
-export const wireVersionOf: ReadonlyMap<string, WireVersion> = new Map([
-  ['0.2', '0.3'],
-  ['0.3', '0.3'],
-  ['1.0', '1.0'],
-])
-
-/** The A2A bindings in which this host can forward calls. */
-export const callBindings = ['JSONRPC', 'HTTP+JSON'] as const
-export type CallBinding = (typeof callBindings)[number]
-
-/** The binding and version of calls. */
-export type Protocol = { binding: CallBinding; version: WireVersion }
+import { callBindings, isCompatible, type Protocol, versions, wireVersionOf, wireVersions } from './versions.ts'
 
 /** The calls that this host translates for an agent: to another version of A2A, to another binding, or both. */
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
@@ -41,11 +24,12 @@ export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel):
   return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
 }
 
-/** Returns the target to which a call is translated: one with the same version before one with the same binding. */
+/** Returns the target to which a call is translated: one with the same or a compatible version before one with the same binding. */
 export const findBridgedTarget = (call: Protocol, targets: readonly CallTarget[], bridge: BridgeLevel) => {
   const reachable = targets.filter(target => canTranslate(call, target, bridge))
   return (
     reachable.find(({ version }) => version === call.version) ??
+    reachable.find(({ version }) => isCompatible(version, call.version)) ??
     reachable.find(({ binding }) => binding === call.binding) ??
     reachable[0]
   )
@@ -89,7 +73,7 @@ export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined
   const { url, protocolBinding: binding, protocolVersion, tenant } = agentInterface
   const version = wireVersionOf.get(protocolVersion)
   if (version === undefined || (binding !== 'JSONRPC' && binding !== 'HTTP+JSON')) return undefined
-  return { binding, version, url, ...(version === '1.0' && tenant !== undefined && { tenant }) }
+  return { binding, version, url, ...(versions[version].hasTenants && tenant !== undefined && { tenant }) }
 }
 
 /** The modes of a card: its defaults, these with the modes of every skill, and by skill id those that replace them. */
@@ -120,15 +104,6 @@ export const collectModes = (card: AgentCard) => {
 }
 
 const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
-
-/** Returns the Major.Minor of an A2A version, as patch numbers are ignored. Returns any other text unchanged. */
-export const majorMinor = (version: string): string => /^(\d+\.\d+)(?:\.\d+)?$/.exec(version.trim())?.[1] ?? version
-
-/** Returns whether a version of A2A is older than 1.0. */
-export const isPreV1 = (version: string): boolean => version.startsWith('0.')
-
-/** Adds the patch number that readers of v0.x expect. */
-export const toPatchVersion = (version: string): string => (/^0\.\d+$/.test(version) ? `${version}.0` : version)
 
 /** A tool of an MCP server, and the id of its skill in the agent's card. */
 export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }

@@ -123,7 +123,7 @@ const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
     return { ...result, tasks: mapObjects(tasks, task => repairTask(task, repairing)) }
   const names = namesOf(operation)
   if (names.length === 0) return result
-  if (repairing.form === 'kinds') return repairKinds(result, names, repairing)
+  if (repairing.form === 'json-0.3') return repairKinds(result, names, repairing)
   return names.length > 1 ? repairWrapped(result, names, repairing) : repairBare(result, repairing)
 }
 
@@ -191,8 +191,8 @@ const mapObjects = (items: Json[], repair: (object: JsonObject) => JsonObject): 
 const repairMessage = (message: JsonObject, repairing: ResultRepairing): JsonObject => {
   const { form, repairs } = repairing
   const isUnnamed = (message.messageId ?? message.message_id ?? null) === null
-  const isAssistant = form === 'kinds' && message.role === 'assistant'
-  const lacksKind = form === 'kinds' && (message.kind ?? null) === null
+  const isAssistant = form === 'json-0.3' && message.role === 'assistant'
+  const lacksKind = form === 'json-0.3' && (message.kind ?? null) === null
   if (isUnnamed) repairs.add('message')
   if (isAssistant) repairs.add('role')
   if (lacksKind) repairs.add('kind')
@@ -206,7 +206,7 @@ const repairMessage = (message: JsonObject, repairing: ResultRepairing): JsonObj
 
 /** Adds the kinds of the parts of a message or an artifact, by which some clients of 0.3 distinguish them. */
 const repairParts = (object: JsonObject, { form, repairs }: ResultRepairing): JsonObject => {
-  if (form !== 'kinds' || !Array.isArray(object.parts)) return object
+  if (form !== 'json-0.3' || !Array.isArray(object.parts)) return object
   const parts = mapObjects(object.parts, part => {
     const present = PART_KINDS.filter(kind => (part[kind] ?? null) !== null)
     if ((part.kind ?? null) !== null || present.length !== 1) return part
@@ -232,7 +232,7 @@ const repairers: Readonly<Record<ResultName, (object: JsonObject, repairing: Res
   statusUpdate: (update, repairing) => {
     const { form, repairs } = repairing
     const repaired = repairContext(repairStatusOf(update, repairing), repairing)
-    if (form !== 'kinds' || (update.final ?? null) !== null) return repaired
+    if (form !== 'json-0.3' || (update.final ?? null) !== null) return repaired
     repairs.add('final')
     return { ...repaired, final: false }
   },
@@ -261,13 +261,13 @@ const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObj
 
 /** Writes a state with the hyphens and the one L or two of its version. */
 const normalizeState = (state: string, form: Form): string => {
-  if (form === 'proto 0.3') return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state
-  if (form === 'proto 1.0') return state === 'TASK_STATE_CANCELLED' ? 'TASK_STATE_CANCELED' : state
+  if (form === 'proto-0.3') return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state
+  if (form === 'proto-1.0') return state === 'TASK_STATE_CANCELLED' ? 'TASK_STATE_CANCELED' : state
   return state === 'cancelled' ? 'canceled' : /^(?:input|auth)_required$/.test(state) ? state.replace('_', '-') : state
 }
 
 const textMessage = (text: string, form: Form): JsonObject => {
   const messageId = crypto.randomUUID()
-  if (form === 'kinds') return { kind: 'message', messageId, role: 'agent', parts: [{ kind: 'text', text }] }
-  return { messageId, role: 'ROLE_AGENT', [form === 'proto 0.3' ? 'content' : 'parts']: [{ text }] }
+  if (form === 'json-0.3') return { kind: 'message', messageId, role: 'agent', parts: [{ kind: 'text', text }] }
+  return { messageId, role: 'ROLE_AGENT', [form === 'proto-0.3' ? 'content' : 'parts']: [{ text }] }
 }

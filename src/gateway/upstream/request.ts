@@ -1,6 +1,6 @@
 import type { AnswerForCaller } from '../../a2a/bridge/index.ts'
 import type { A2ACall, AnswerPlace, CallError, ErrorForm } from '../../a2a/index.ts'
-import type { CallTarget, WireVersion } from '../../card/model/index.ts'
+import { type CallTarget, versions, type WireVersion } from '../../card/model/start.ts'
 import { endToEndHeader, parseUrl } from '../../http/start.ts'
 import { essence, type Json, type JsonObject, omit } from '../../json/start.ts'
 import { MAX_HOPS } from '../../limits.ts'
@@ -99,7 +99,7 @@ const reservedHeaders = new RegExp(
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
   const { target, version, headers, extensions, trace, credentials, streams, hasBody, via, containsHostToken } = source
   const received: Record<string, string> = { Via: via }
-  if (extensions.length > 0) received[EXTENSIONS_HEADER[version]] = extensions.join(', ')
+  if (extensions.length > 0) received[versions[version].extensionsHeader] = extensions.join(', ')
   if (trace) received.traceparent = `00-${trace.traceId}-${trace.spanId}-${trace.flags}`
   if (trace && trace.state !== '') received.tracestate = trace.state
   for (const name of 'pass' in credentials ? credentials.pass : []) {
@@ -131,13 +131,10 @@ const removeHostTokens = (
   return Object.fromEntries(cleaned.filter(([, value]) => value !== '' && !containsHostToken(value)))
 }
 
-/** The header that names extensions in each version. */
-export const EXTENSIONS_HEADER = { '0.3': 'X-A2A-Extensions', '1.0': 'A2A-Extensions' } as const
-
 /** Returns the `Accept` of the official clients. */
 const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean): string => {
   if (streams) return 'text/event-stream'
-  return binding === 'HTTP+JSON' && version === '1.0' ? 'application/a2a+json, application/json' : 'application/json'
+  return [...new Set([...(binding === 'HTTP+JSON' ? [versions[version].restType] : []), 'application/json'])].join(', ')
 }
 
 /** The body is written in UTF-8 again, so parameters of the caller's `Content-Type` no longer apply. */
@@ -161,8 +158,9 @@ export const upstreamUrl = (
   if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
   const base = target.pathname.replace(/(?<!\/)\/+$/, '')
   // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
-  const hasPrefix = version === '0.3' && base.endsWith('/v1') && below.startsWith('v1/')
-  target.pathname = `${base}/${hasPrefix ? below.slice('v1/'.length) : below}`
+  const { pathPrefix } = versions[version]
+  const hasPrefix = pathPrefix !== '' && `${base}/`.endsWith(`/${pathPrefix}`) && below.startsWith(pathPrefix)
+  target.pathname = `${base}/${hasPrefix ? below.slice(pathPrefix.length) : below}`
   const params = [...new URLSearchParams(query.join('?'))].filter(([name, value]) => {
     // The version is sent as a header, and the tenant of the card in the path.
     const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)

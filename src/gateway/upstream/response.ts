@@ -8,12 +8,12 @@ import {
   jsonTypeOf,
   PASSTHROUGH_STATUSES,
 } from '../../a2a/index.ts'
-import type { WireVersion } from '../../card/model/index.ts'
+import { extensionsHeaders, versions, type WireVersion } from '../../card/model/start.ts'
 import { a2aResponse, CLOUDFLARE_ERRORS, canHaveBody, readText } from '../../http/index.ts'
 import { essence, isJsonType } from '../../json/index.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import { type AnswerPolicy, checkAnswer, checkEvent, readsAnswers } from './check-answer.ts'
-import { EXTENSIONS_HEADER, type TranslateAnswer, type UpstreamCall } from './request.ts'
+import type { TranslateAnswer, UpstreamCall } from './request.ts'
 
 /** The checks and limits of a response. */
 export type AnswerOptions = {
@@ -159,7 +159,7 @@ export const unreachable = (error: unknown): CallError => ({
 })
 
 /** The headers of an agent's response that are passed on. */
-const PASSED_HEADERS = ['A2A-Version', 'A2A-Extensions', 'X-A2A-Extensions', 'Retry-After']
+const PASSED_HEADERS = ['A2A-Version', ...extensionsHeaders, 'Retry-After']
 
 /** Builds the caller's response: the agent's status, an allow-list of its headers, and this host's own. */
 export const toClientResponse = (
@@ -183,9 +183,9 @@ export const toClientResponse = (
 
 /** Each version has a header of its own for extensions. */
 const renameHeaders = (headers: Headers, version: WireVersion): void => {
-  const extensions = Object.values(EXTENSIONS_HEADER).flatMap(name => headers.get(name) ?? [])
-  for (const name of Object.values(EXTENSIONS_HEADER)) headers.delete(name)
-  if (extensions.length > 0) headers.set(EXTENSIONS_HEADER[version], extensions.join(', '))
+  const extensions = extensionsHeaders.flatMap(name => headers.get(name) ?? [])
+  for (const name of extensionsHeaders) headers.delete(name)
+  if (extensions.length > 0) headers.set(versions[version].extensionsHeader, extensions.join(', '))
   if (headers.has('A2A-Version')) headers.set('A2A-Version', version)
 }
 

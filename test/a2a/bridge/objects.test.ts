@@ -6,7 +6,7 @@ import { shapes } from '../../../src/a2a/forms.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { arbitraryObjects as objects } from '../../support/a2a-objects.ts'
 
-const forms: Form[] = ['kinds', 'proto 0.3', 'proto 1.0']
+const forms: Form[] = ['json-0.3', 'proto-0.3', 'proto-1.0']
 
 const translate = (name: ObjectName, object: JsonObject, from: Form, to: Form) => {
   const losses: string[] = []
@@ -23,7 +23,7 @@ it('translates an object to another form and back without a change, unless it re
         fc.constantFrom(...forms),
         (original, final, form, other) => {
           fc.pre(form !== other)
-          const made = translate(name, original, 'proto 1.0', form).object
+          const made = translate(name, original, 'proto-1.0', form).object
           const written = 'final' in made ? { ...made, final } : made
           expect(shapes[form][name](written)).toBeUndefined()
           const there = translate(name, written, form, other)
@@ -67,7 +67,7 @@ describe('what a form cannot express is reported', () => {
   it('of a message with `kind`', () => {
     expectTranslations(
       'message',
-      ['kinds', 'proto 1.0'],
+      ['json-0.3', 'proto-1.0'],
       [
         [kinds({ text: 'a', data: { b: 1 } }), v1({ text: 'a' }), ['parts[0].data']],
         [kinds({ ...a, raw: 'YQ==' }, { context_id: 'c' }), v1({ text: 'a' }), ['parts[0].*', '*']],
@@ -76,7 +76,7 @@ describe('what a form cannot express is reported', () => {
     )
     expectTranslations(
       'message',
-      ['kinds', 'proto 0.3'],
+      ['json-0.3', 'proto-0.3'],
       [
         [file({ uri: 'x:', own: 1 }), v03({ file: { fileWithUri: 'x:', own: 1 } })],
         [file({ bytes: 'AA==', file_with_uri: 'x:' }), v03({ file: { fileWithBytes: 'AA==' } }), ['parts[0].file.*']],
@@ -90,7 +90,7 @@ describe('what a form cannot express is reported', () => {
     const withPrototype = JSON.parse('{"messageId":"m","role":"ROLE_USER","parts":[],"__proto__":1}')
     expectTranslations(
       'message',
-      ['proto 1.0', 'kinds'],
+      ['proto-1.0', 'json-0.3'],
       [
         [v1(named), kinds(a), ['parts[0].filename', 'parts[0].mediaType']],
         [v1({ text: 'a' }, { role: 'ROLE_UNSPECIFIED' }), kinds(a, { role: 'agent' }), ['role']],
@@ -100,7 +100,7 @@ describe('what a form cannot express is reported', () => {
     )
     expectTranslations(
       'message',
-      ['proto 1.0', 'proto 0.3'],
+      ['proto-1.0', 'proto-0.3'],
       [
         [v1({ text: 'a', kind: 'own' }, { kind: 'task' }), v03({ text: 'a' }), ['parts[0].*', '*']],
         [v1({ text: 'a' }, { referenceTaskIds: ['r'] }), v03({ text: 'a' }), ['referenceTaskIds']],
@@ -109,11 +109,11 @@ describe('what a form cannot express is reported', () => {
     )
     expectTranslations(
       'message',
-      ['proto 0.3', 'proto 1.0'],
+      ['proto-0.3', 'proto-1.0'],
       [[v03({ data: { data: { a: 1 }, own: 1 } }), v1({ data: { a: 1 } }), ['parts[0].data.*']]],
     )
     const task = { id: 't', status: { message: v1(named) }, artifacts: [v1(named)], history: [v1(named)] }
-    const { losses } = translate('task', task, 'proto 1.0', 'proto 0.3')
+    const { losses } = translate('task', task, 'proto-1.0', 'proto-0.3')
     expect(losses.filter(loss => loss.endsWith('filename'))).toEqual([
       'status.message.parts[0].filename',
       'artifacts[0].parts[0].filename',
@@ -124,7 +124,7 @@ describe('what a form cannot express is reported', () => {
   it('of the end of a stream, and of a time without a time zone', () => {
     expectTranslations(
       'statusUpdate',
-      ['kinds', 'proto 1.0'],
+      ['json-0.3', 'proto-1.0'],
       [
         [update('working', true), update('TASK_STATE_WORKING'), ['final']],
         [update('working', false), update('TASK_STATE_WORKING')],
@@ -136,7 +136,7 @@ describe('what a form cannot express is reported', () => {
     const inProto = { state: 'TASK_STATE_WORKING' }
     expectTranslations(
       'status',
-      ['kinds', 'proto 0.3'],
+      ['json-0.3', 'proto-0.3'],
       [
         [at('2026-11-22T10:00:00'), { ...inProto, timestamp: '2026-11-22T10:00:00.000Z' }, ['timestamp']],
         [at('2026-11-22 10:00:00+0200'), { ...inProto, timestamp: '2026-11-22T08:00:00.000Z' }, ['timestamp']],
@@ -154,7 +154,7 @@ describe('what forms write in different ways is translated', () => {
     const wrapped = v03({ data: { data: { value: [1] } }, metadata: { data_part_compat: true } })
     expectTranslations(
       'message',
-      ['proto 1.0', 'kinds'],
+      ['proto-1.0', 'json-0.3'],
       [
         [v1({ text: 'a' }, { taskId: '', context_id: '' }), kinds(a)],
         // Some agents of 1.0 still write a kind.
@@ -167,15 +167,15 @@ describe('what forms write in different ways is translated', () => {
       ],
     )
     // Data that is no object.
-    expectTranslations('message', ['proto 1.0', 'proto 0.3'], [[v1({ data: [1] }), wrapped]])
-    expectTranslations('message', ['proto 0.3', 'proto 1.0'], [[wrapped, v1({ data: [1] })]])
+    expectTranslations('message', ['proto-1.0', 'proto-0.3'], [[v1({ data: [1] }), wrapped]])
+    expectTranslations('message', ['proto-0.3', 'proto-1.0'], [[wrapped, v1({ data: [1] })]])
   })
 
   it('in a status: the numbers of enumerations, also those that stay as they were sent', () => {
     const exact = { state: JSON.rawJSON('5.0'), message: { messageId: 'm', role: JSON.rawJSON('2e0'), parts: [] } }
     expectTranslations(
       'status',
-      ['proto 1.0', 'kinds'],
+      ['proto-1.0', 'json-0.3'],
       [
         [
           { state: 5, message: { messageId: 'm', role: 2, parts: [] } },
@@ -185,21 +185,21 @@ describe('what forms write in different ways is translated', () => {
       ],
     )
     const canceled = { state: 'TASK_STATE_CANCELED' }
-    expectTranslations('status', ['proto 1.0', 'proto 0.3'], [[canceled, { state: 'TASK_STATE_CANCELLED' }]])
+    expectTranslations('status', ['proto-1.0', 'proto-0.3'], [[canceled, { state: 'TASK_STATE_CANCELLED' }]])
   })
 
   it('in a task that leaves out what is empty', () => {
     const empty = { id: 't', status: {}, artifacts: [{ artifactId: 'a' }], history: [{ messageId: 'm', role: 2 }] }
     const artifacts = [{ artifactId: 'a', parts: [] }]
     const task = { kind: 'task', id: 't', contextId: '', status: { state: 'unknown' }, artifacts, history: [message] }
-    expectTranslations('task', ['proto 1.0', 'kinds'], [[empty, task]])
+    expectTranslations('task', ['proto-1.0', 'json-0.3'], [[empty, task]])
   })
 
   it('in an update: the end of a stream, and what is false', () => {
     const ending = ['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED', 'INPUT_REQUIRED']
     expectTranslations(
       'statusUpdate',
-      ['proto 1.0', 'kinds'],
+      ['proto-1.0', 'json-0.3'],
       [
         ...ending.map((state): [JsonObject, JsonObject] => [
           update(`TASK_STATE_${state}`),
@@ -213,7 +213,7 @@ describe('what forms write in different ways is translated', () => {
       ],
     )
     const completed = update('TASK_STATE_COMPLETED')
-    expectTranslations('statusUpdate', ['proto 0.3', 'kinds'], [[completed, update('completed', false)]])
+    expectTranslations('statusUpdate', ['proto-0.3', 'json-0.3'], [[completed, update('completed', false)]])
   })
 })
 
@@ -221,8 +221,8 @@ describe('a message that can be read in two ways', () => {
   it('has no parts of a third form', () => {
     const content = [{ file: { fileWithUri: 'https://a.example', mimeType: 'text/html' } }]
     for (const [from, to, role] of [
-      ['proto 1.0', 'kinds', 'ROLE_USER'],
-      ['kinds', 'proto 1.0', 'user'],
+      ['proto-1.0', 'json-0.3', 'ROLE_USER'],
+      ['json-0.3', 'proto-1.0', 'user'],
     ] as const) {
       const { object, losses } = translate('message', { messageId: 'm', role, parts: [], content }, from, to)
       expect([Object.hasOwn(object, 'content'), losses]).toEqual([false, ['*']])
@@ -234,8 +234,8 @@ describe('a message that can be read in two ways', () => {
     const file = { fileWithBytes: 'aGk=', mimeType: '', mime_type: 'image/png' }
     const message = { messageId: 'm', role: 'ROLE_USER' }
     expect([
-      translate('message', { ...message, parts: [part] }, 'proto 1.0', 'kinds').object.parts,
-      translate('message', { ...message, content: [{ file }] }, 'proto 0.3', 'kinds').object.parts,
+      translate('message', { ...message, parts: [part] }, 'proto-1.0', 'json-0.3').object.parts,
+      translate('message', { ...message, content: [{ file }] }, 'proto-0.3', 'json-0.3').object.parts,
     ]).toEqual(Array(2).fill([{ kind: 'file', file: { bytes: 'aGk=', mimeType: 'image/png' } }]))
   })
 })

@@ -1,4 +1,5 @@
 import type { AgentCard } from '../../../card/model/index.ts'
+import { type WireVersion, wireVersions } from '../../../card/model/start.ts'
 import { intersects, isJsonObject, type JsonObject, parseJson, parseMediaRange } from '../../../json/index.ts'
 import type { Draft } from './agent.ts'
 import { CredentialsWithheld, type Exchange } from './recorder.ts'
@@ -9,7 +10,7 @@ export type Fix = { label: string } & (
   | { kind: 'accept'; modes: string[] }
   | { kind: 'drop-input'; mediaTypes: string[] }
   | { kind: 'announce'; extensions: string[] }
-  | { kind: 'use-version'; version: '1.0' | '0.3' }
+  | { kind: 'use-version'; version: WireVersion }
 )
 
 type Place = { pointer: string; line?: number; lines: string[] }
@@ -115,13 +116,13 @@ const explainWireError = ({ code, message, reason, metadata, violations }: WireE
   if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
     return refuse(...explainModes(listOf(metadata.offered), accepted, call))
   if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
-    const versions = (['1.0', '0.3'] as const).filter(version => accepted.includes(version))
-    const toFix = (version: '1.0' | '0.3'): Fix => ({
+    const toFix = (version: WireVersion): Fix => ({
       kind: 'use-version',
       label: `Send it as A2A ${version}`,
       version,
     })
-    return refuse('/supportedInterfaces', ...versions.map(toFix))
+    const fixes = wireVersions.filter(version => accepted.includes(version)).map(toFix)
+    return refuse('/supportedInterfaces', ...fixes.reverse())
   }
   const isDenied = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(reason)
   if (isDenied || (call.exchange && isUnauthorized(call.exchange))) {
