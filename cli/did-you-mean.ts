@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import type { CardError } from '../src/card/model/index.ts'
+import type { Finding } from '../src/card/model/index.ts'
 import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/index.ts'
 
 /** Returns the question whether a similar name was meant, for the end of a message; '' if none is similar. */
@@ -23,7 +23,7 @@ const countMistakes = (unknown: string, name: string): number =>
   name.startsWith(unknown) ? Math.min(1, name.length - unknown.length) : distance(unknown, name)
 
 /** Adds to the message about an unknown field of a manifest which of its known fields was meant. */
-export const suggestField = <Error extends CardError>(error: Error): Error => {
+export const suggestField = <Error extends Finding>(error: Error): Error => {
   const [known, names = ''] = / Known fields: ([\w$, ]+)/.exec(error.message) ?? []
   if (known === undefined) return error
   const suggestion = didYouMean(parsePointer(error.pointer).at(-1) ?? '', names.split(', '))
@@ -34,7 +34,7 @@ export const suggestField = <Error extends CardError>(error: Error): Error => {
  * Adds to the message about a missing field which other field of the same object may be a misspelling of it. Unknown
  * fields of a card are allowed, so nothing else reports them.
  */
-export const suggestMisspelling = <Error extends CardError>(error: Error, document: Json): Error => {
+export const suggestMisspelling = <Error extends Finding>(error: Error, document: Json): Error => {
   if (error.message !== 'is missing') return error
   const path = parsePointer(error.pointer)
   const missing = path.at(-1) ?? ''

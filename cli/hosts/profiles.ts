@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { agentIdPattern, type CardError, record, strictObject, validate } from '../../src/card/model/index.ts'
+import { agentIdPattern, type Finding, record, strictObject, validate } from '../../src/card/model/index.ts'
 import { parseUrl } from '../../src/http/shared.ts'
 import { type Context, type Environment, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
@@ -49,7 +49,7 @@ export const readProfiles = (folder: string): Profiles => {
     : readFile(PROFILES_FILE, folder)
   if ('reason' in parsed) throw new UsageError(`${PROFILES_FILE} cannot be read: ${parsed.reason}.`)
   if ('problems' in parsed) throw profilesError(parsed.problems)
-  const invalid = (errors: readonly CardError[]): UsageError =>
+  const invalid = (errors: readonly Finding[]): UsageError =>
     profilesError(errors.map(error => ({ ...error, ...(parsed.locate(error.pointer) ?? { line: 1, column: 1 }) })))
   const result = validate(ProfilesFile, parsed.value ?? {})
   if ('errors' in result) throw invalid(result.errors)

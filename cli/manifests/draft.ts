@@ -10,7 +10,7 @@ import {
 } from '../../src/card/file/index.ts'
 import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
 import { readManifest } from '../../src/card/manifest/index.ts'
-import { agentIdPattern, type CardError, type Issue, toSlug } from '../../src/card/model/index.ts'
+import { agentIdPattern, type Finding, type Issue, toSlug } from '../../src/card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/index.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
 import { suggestField, suggestMisspelling } from '../did-you-mean.ts'
@@ -51,7 +51,7 @@ export const locateIssues = (draft: Draft): LocatedIssue[] =>
   (draft.compiled?.report.issues ?? []).map(issue => ({ issue, at: locateInCard(draft, issue) }))
 
 /** Returns where a place in the card of an agent is written; for a card that the host fetches, where its source is. */
-export const locateInCard = ({ compiled, sourceMap }: Draft, { pointer, message }: CardError): Diagnostic => {
+export const locateInCard = ({ compiled, sourceMap }: Draft, { pointer, message }: Finding): Diagnostic => {
   if (compiled) return sourceMap.locateError({ pointer: `/card${pointer}`, message })
   const isOwn = pointer.startsWith('/card/')
   return { ...sourceMap.locateError({ pointer: isOwn ? pointer : '/upstream', message }), pointer }
@@ -75,7 +75,7 @@ const readDraft = (
     }))
   const manifest = applyDefaults(defaults.manifest, omit(written.manifest, 'id'))
   const errors = [...written.errors, ...checkSize(manifest)]
-  const isAllowed = (secret: CardError): boolean =>
+  const isAllowed = (secret: Finding): boolean =>
     [secret.pointer, sourceMap.locateError(secret).pointer].some(pointer => allowSecrets.includes(pointer))
   const checkAs = (id: string): Checked => (errors.length > 0 ? { errors } : check(manifest, { id, origin, isAllowed }))
   const findProblems = (result: Checked): Diagnostic[] => ('errors' in result ? locate(result.errors) : [])
@@ -106,9 +106,9 @@ const agentIdFor = (file: string, declared: Json | undefined): string | { messag
 /** An id with which the rest of a file is checked whose own is invalid. */
 const VALID_ID = 'agent'
 
-type FoundError = CardError & { rule?: string }
+type FoundError = Finding & { rule?: string }
 
-type CheckContext = { id: string; origin: string; isAllowed: (secret: CardError) => boolean }
+type CheckContext = { id: string; origin: string; isAllowed: (secret: Finding) => boolean }
 
 type Checked = Pick<Draft, 'manifest' | 'compiled'> | { errors: FoundError[] }
 
@@ -119,7 +119,7 @@ const check = (manifest: JsonObject, context: CheckContext): Checked => {
   const { secrets, ...checked } = result
   const refused = secrets.filter(secret => !context.isAllowed(secret))
   if (refused.length > 0) {
-    const advise = ({ pointer, message }: CardError) => `${message}, or run with --allow-secret ${pointer}`
+    const advise = ({ pointer, message }: Finding) => `${message}, or run with --allow-secret ${pointer}`
     return { errors: refused.map(secret => ({ ...secret, message: advise(secret), rule: 'secret' })) }
   }
   if (secrets.length === 0) return { manifest, ...checked }
@@ -138,7 +138,7 @@ const checkAsHost = (manifest: JsonObject, { id, origin }: CheckContext) => {
   return card === undefined && mcp === undefined ? result : { secrets: findDisallowedSecrets(parsed) }
 }
 
-const checkSize = (manifest: JsonObject): CardError[] => {
+const checkSize = (manifest: JsonObject): Finding[] => {
   const bytes = Buffer.byteLength(JSON.stringify(manifest))
   if (bytes <= MAX_BODY_BYTES) return []
   const advice = 'link to icons and documents instead of including them'

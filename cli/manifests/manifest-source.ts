@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import * as v from 'valibot'
 import { mapCardTo, type ParsedFile, type PointerMapping, pointerInCard } from '../../src/card/file/index.ts'
 import { hasRemoteCard, Manifest, privateFields, readFrontMatter, readManifest } from '../../src/card/manifest/index.ts'
-import { type CardError, hostname as Hostname, toSlug } from '../../src/card/model/index.ts'
+import { type Finding, hostname as Hostname, toSlug } from '../../src/card/model/index.ts'
 import { parseUrl, toHttpUrl } from '../../src/http/shared.ts'
 import {
   formatPointer,
@@ -24,7 +24,7 @@ export type ManifestSource = {
   /** Set if it is internal only because its front matter has no `exposed`. */
   unexposed: boolean
   /** Errors that cannot be seen in the manifest. Their pointers are into the manifest. */
-  errors: CardError[]
+  errors: Finding[]
 }
 
 /** The places of parts of the card in Shaman's front matter. */
@@ -52,7 +52,7 @@ export const normalizeManifest = (written: JsonObject, markdown: boolean) => {
 }
 
 /** Returns errors in the visibility of an agent, which normalizing removes. Pointers are into the document. */
-const findExposureErrors = (document: JsonObject, markdown: boolean): CardError[] => {
+const findExposureErrors = (document: JsonObject, markdown: boolean): Finding[] => {
   if (!isManifest(document)) return manifestErrors(document)
   const { card, exposed } = document
   const isInvalid = markdown && exposed !== undefined && typeof exposed !== 'boolean'
@@ -62,7 +62,7 @@ const findExposureErrors = (document: JsonObject, markdown: boolean): CardError[
   ]
 }
 
-const manifestErrors = (document: JsonObject): CardError[] => {
+const manifestErrors = (document: JsonObject): Finding[] => {
   const result = readManifest(document)
   return 'errors' in result ? result.errors : []
 }
@@ -109,7 +109,7 @@ export const readExternalAgents = ({ file, locate, value }: ParsedFile & { value
     return { file: label, problems: [{ file, ...position, pointer, message: result.message }] }
   })
 
-const readEntry = (name: string, entry: Json): { manifest: JsonObject } | CardError => {
+const readEntry = (name: string, entry: Json): { manifest: JsonObject } | Finding => {
   if (!isJsonObject(entry)) return { pointer: '', message: 'must be an object with a `url`: an external agent' }
   const { agentCard = {}, url, agentName, upstream = {}, id = toSlug(name, ''), ...others } = entry
   if (typeof url !== 'string') return { pointer: '/url', message: 'must be the URL where the agent is called' }

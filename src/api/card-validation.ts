@@ -1,6 +1,6 @@
 import { clientKey } from '../auth/index.ts'
 import type { Compiled } from '../card/compile/index.ts'
-import type { Note } from '../card/model/index.ts'
+import type { Finding } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -69,7 +69,7 @@ export const lint = endpoint(
 )
 
 /** Describes how a host with a key would sign the card; nothing for a host without one. */
-const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Note[]> => {
+const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Finding[]> => {
   const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
   const signing = await createSigning({ manifest, origin }, {}, env)
   return signing.signers === '' ? [] : describeSigning(signing, documents)

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Drift } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { CardError, Note, PayloadRule } from '../card/model/index.ts'
+import type { Finding, PayloadRule } from '../card/model/index.ts'
 import type { PublicKey } from '../card/signatures/index.ts'
 
 const text = v.string()
@@ -50,7 +50,7 @@ export type SourceRecord = {
   failure?: SourceFailure
   pending?: PendingCard
   /** The parts of the source that the card leaves out; reported, not stored. */
-  notes?: Note[]
+  notes?: Finding[]
   /** The differences from the document before; stored with the revision. */
   drift?: Drift
   /** The cause of the newest revision: a registration of the manifest, or a refresh. */
@@ -65,7 +65,7 @@ export type PendingCard = {
   etag: string
   card: string
   validators: Validators
-  widens: CardError[]
+  widens: Finding[]
   drift: Drift
   verification?: CardVerification
 }

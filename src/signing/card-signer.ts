@@ -1,6 +1,6 @@
 import type { Compiled } from '../card/compile/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
-import { type Note, signedNames } from '../card/model/index.ts'
+import { type Finding, signedNames } from '../card/model/index.ts'
 import { type CardSigner, KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
 import { isLocalName, parseUrl } from '../http/index.ts'
@@ -28,7 +28,7 @@ export const createSigning = async (
 }
 
 /** Describes in a report which documents of an agent this host signs: those without signatures of their author. */
-export const describeSigning = (signing: Signing, documents: Compiled['documents']): Note[] => {
+export const describeSigning = (signing: Signing, documents: Compiled['documents']): Finding[] => {
   if ('unsigned' in signing) return [{ pointer: '', message: `not signed by this host. ${signing.unsigned}` }]
   const names = signedNames.filter(name => documents[name].signatures === undefined)
   if (names.length === 0) return []

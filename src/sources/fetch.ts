@@ -1,5 +1,5 @@
 import type { Source } from '../card/manifest/index.ts'
-import type { CardError, Note } from '../card/model/index.ts'
+import type { Finding } from '../card/model/index.ts'
 import { resolveInterfaceUrls } from '../card/rewrite/index.ts'
 import { config, type Variables } from '../config.ts'
 import {
@@ -26,7 +26,7 @@ import { findPinnedKeys, verifyFetched } from './verification.ts'
 /** Result of fetching a card. */
 export type FetchResult =
   /** `notes` are the differences from the source, `verification` is the result for its signatures. */
-  | { card: JsonObject; validators: Validators; notes?: Note[]; verification?: CardVerification | undefined }
+  | { card: JsonObject; validators: Validators; notes?: Finding[]; verification?: CardVerification | undefined }
   /** The card that the validators stand for is still current. */
   | { unchanged: true }
   | { failure: SourceFailure }
@@ -64,7 +64,7 @@ export const fetchMcpCard = async (source: Source, id: string, env: Env): Promis
 }
 
 /** Returns an error if the address of a source is one that this host never calls. The log has the reason. */
-export const checkSourceAllowed = ({ kind, url, service }: Source, env: Variables): CardError | undefined => {
+export const checkSourceAllowed = ({ kind, url, service }: Source, env: Variables): Finding | undefined => {
   const message = service === undefined ? describeBlocked(url, env) : undefined
   return message === undefined ? undefined : { pointer: `/upstream/${kind}`, message }
 }
@@ -142,7 +142,7 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
 
 /** Adds to a card what the response declares about it. */
 const toFetched = (
-  { card, verification, notes = [] }: { card: JsonObject; verification?: CardVerification; notes?: Note[] },
+  { card, verification, notes = [] }: { card: JsonObject; verification?: CardVerification; notes?: Finding[] },
   { headers, url, redirected }: Resource,
 ): FetchResult => {
   // Neither the validators nor the base of relative URLs are those of the address that the manifest names.

@@ -2,7 +2,7 @@ import { type Compiled, compile } from '../card/compile/index.ts'
 import { diffCards, findWeakerSecurity, findWidenings } from '../card/diff/index.ts'
 import { createRedaction } from '../card/lint/index.ts'
 import { type KnownOrigins, type Manifest, resolveOrigin, type Source } from '../card/manifest/index.ts'
-import type { CardError } from '../card/model/index.ts'
+import type { Finding } from '../card/model/index.ts'
 import { strongEtag } from '../http/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/index.ts'
 import {
@@ -34,7 +34,7 @@ export type RemoteAgent = {
 /** The record of the source to store, and the card to serve: undefined if none was ever fetched. */
 type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
 
-type Reconciliation = Reconciled | { errors: CardError[] }
+type Reconciliation = Reconciled | { errors: Finding[] }
 
 /** Merges a fetched card into the stored record, which stays if it is unusable. Returns only errors of the manifest. */
 export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promise<Reconciliation> => {
@@ -93,7 +93,7 @@ export const prepareRemote = async (
 }
 
 /** Returns the failure that an owner sees if a card was fetched but cannot be served. */
-export const toInvalidCardFailure = (errors: CardError[]): SourceFailure => {
+export const toInvalidCardFailure = (errors: Finding[]): SourceFailure => {
   const [first] = errors
   const reason = first ? ` ${first.pointer || 'The document'} ${first.message}.` : ''
   return { status: 502, code: 'invalid-card', message: `The fetched card cannot be served.${reason}`, errors }
@@ -154,7 +154,7 @@ const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
   return 'compiled' in compileWith({ ...agent, document: bare }, card)
 }
 
-const findSince = (agent: RemoteAgent, before: JsonObject, now: Compiled, find: typeof findWidenings): CardError[] => {
+const findSince = (agent: RemoteAgent, before: JsonObject, now: Compiled, find: typeof findWidenings): Finding[] => {
   const result = compileWith(agent, before)
   if ('compiled' in result) return find(result.compiled.direct, now.direct)
   const message =

@@ -1,6 +1,6 @@
 import type { Drift } from '../card/diff/index.ts'
 import { readManifest } from '../card/manifest/index.ts'
-import { addsCredential, type Note } from '../card/model/index.ts'
+import { addsCredential, type Finding } from '../card/model/index.ts'
 import { log } from '../http/index.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/index.ts'
 import { purgeLists } from '../registry/edge/index.ts'
@@ -35,7 +35,7 @@ export type RefreshOptions = {
 
 /** The outcome of a refresh. */
 export type RefreshOutcome =
-  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Note[] }
+  | { outcome: 'refreshed'; seq: number; published: boolean; drift: Drift; notes: Finding[] }
   | { outcome: 'unchanged' }
   /** The new card widens access, or is not verified: it waits until an owner accepts it by its entity tag. */
   | { outcome: 'pending'; pending: PendingCard }

@@ -1,7 +1,7 @@
 import { compare, validate } from 'compare-versions'
 import { createBudget, findUncovered, type Requirements } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import { type CardError, type Note, type PayloadRule, payloadRules } from '../card/model/index.ts'
+import { type Finding, type PayloadRule, payloadRules } from '../card/model/index.ts'
 import { allowsAnonymous } from '../card/read/index.ts'
 import {
   type FetchJson,
@@ -39,7 +39,7 @@ type VerificationContext = {
 export const verifyFetched = async (
   card: JsonObject,
   { source, demanded, pinned, fetchJson }: VerificationContext,
-): Promise<{ card: JsonObject; verification: CardVerification; notes: Note[] } | { failure: SourceFailure }> => {
+): Promise<{ card: JsonObject; verification: CardVerification; notes: Finding[] } | { failure: SourceFailure }> => {
   const at = Date.now()
   const unverified = (reason: string) => {
     const pins = pinned && { pinned: [...pinned] }
@@ -112,7 +112,7 @@ const describeResults = (results: readonly SignatureResult[]): string =>
 const MAX_DESCRIBED = 3
 
 /** Returns the failure that an owner sees if no card was verified yet. */
-export const toUnverifiedFailure = (errors: readonly CardError[]): SourceFailure => ({
+export const toUnverifiedFailure = (errors: readonly Finding[]): SourceFailure => ({
   status: 502,
   code: 'unverified',
   message:
@@ -138,7 +138,7 @@ export const isSameSource = (known: Source | undefined, source: Source): boolean
 export const evaluateCard = (
   { card, verification }: { card: JsonObject; verification?: CardVerification | undefined },
   before: Pick<SourceRecord, 'card' | 'verification'>,
-): { verification?: CardVerification; violations: CardError[] } => {
+): { verification?: CardVerification; violations: Finding[] } => {
   if (verification === undefined) return { violations: [] }
   const served = before.card === undefined ? undefined : (JSON.parse(before.card) as JsonObject)
   if (!verification.verified) {
@@ -149,7 +149,7 @@ export const evaluateCard = (
     return { verification, violations: [{ pointer: '/signatures', message }] }
   }
   const { key, pinned } = verification
-  const violations: CardError[] = []
+  const violations: Finding[] = []
   if (pinned && !pinned.includes(key.thumbprint))
     violations.push({ pointer: '/signatures', message: `are by another key than before: ${key.thumbprint}` })
   // Signatures have no time: whoever has an older card could replay it.
@@ -173,7 +173,7 @@ export const acceptVerification = (verification: CardVerification): CardVerifica
  * have changed that. Security requirements beyond it are kept where they only restrict who may call, since the rule
  * `proto` leaves out those without scopes.
  */
-export const readCovered = (card: JsonObject, rule: PayloadRule): { card: JsonObject; notes: Note[] } => {
+export const readCovered = (card: JsonObject, rule: PayloadRule): { card: JsonObject; notes: Finding[] } => {
   const { signatures } = card
   const unsigned = omit(card, 'signatures')
   const payload = JSON.parse(writePayload(rule, unsigned) ?? '{}') as JsonObject

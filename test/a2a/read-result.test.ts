@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/read-result.ts'
-import { type CallBinding, callBindings, type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
+import { type CallBinding, callBindings, type WireVersion, wireVersions } from '../../src/card/model/versions.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
 import { growth, linear } from '../support/cpu-time.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readMessage } from '../../src/a2a/message.ts'
 import { checkMessage, removeKinds } from '../../src/a2a/sent-message.ts'
-import type { Protocol } from '../../src/card/model/calls.ts'
+import type { Protocol } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { callWith } from '../support/calls.ts'
 

@@ -6,7 +6,7 @@ import { rateLimits } from '../../src/api/contract/index.ts'
 import { createOpenApiDocument } from '../../src/api/openapi/index.ts'
 import { routes } from '../../src/app.ts'
 import { createManifestSchema } from '../../src/card/manifest/json-schema.ts'
-import { type WireVersion, wireVersions } from '../../src/card/model/calls.ts'
+import { type WireVersion, wireVersions } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { problems } from '../../src/problems.ts'
 import { answerCalls, eventsOf } from '../support/answers.ts'
@@ -476,7 +476,7 @@ describe('the document', () => {
         schemas: {
           TokenRequest: { additionalProperties: false },
           AgentCard: { required: ['name'] },
-          Problem: { properties: { errors: { items: { $ref: '#/components/schemas/FieldError' } } } },
+          Problem: { properties: { errors: { items: { $ref: '#/components/schemas/Finding' } } } },
         },
       },
     })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { canTranslate, type Protocol } from '../../src/card/model/calls.ts'
+import { canTranslate } from '../../src/card/model/calls.ts'
+import type { Protocol } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerCalls, numberedEvent, resultOf } from '../support/answers.ts'
 import { type CalledHost, nextAddress, useSharedHost } from '../support/called-host.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CallBinding, CallTarget, WireVersion } from '../../src/card/model/calls.ts'
+import type { CallTarget } from '../../src/card/model/calls.ts'
+import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
 import {
   appendVia,
   type HeaderSource,

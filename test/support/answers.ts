@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
-import type { CallBinding, WireVersion } from '../../src/card/model/calls.ts'
+import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { json } from './upstream.ts'
 

@@ -1,5 +1,5 @@
 import { assertWriter, countWrites, isAdmin, type Principal, reportRefusal } from '../../auth/index.ts'
-import { type CardError, validate } from '../../card/model/index.ts'
+import { type Finding, validate } from '../../card/model/index.ts'
 import {
   HttpError,
   parseJsonText,
@@ -113,7 +113,7 @@ const readLine = (
   entry.prepare = createPreparation({ caller, request, id, document, precondition }, env)
 }
 
-const badLine = (detail: string, more?: { errors: CardError[] }) => problem('bad-line', detail, more)
+const badLine = (detail: string, more?: { errors: Finding[] }) => problem('bad-line', detail, more)
 
 /** Does a part of the work for a line; what it throws for a client is the error of the line. */
 const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {

@@ -3,7 +3,7 @@ import { type CompileContext, type Compiled, compile } from '../../card/compile/
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
 import { findLocalHost, type Manifest, readManifest, resolveOrigin, resolveSource } from '../../card/manifest/index.ts'
-import type { CardError, Issue, Note, Report } from '../../card/model/index.ts'
+import type { Finding, Issue, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
 import { findMissingBindings, type Precondition, problem } from '../../http/index.ts'
@@ -159,7 +159,12 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
 }
 
 /** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
-const extendReport = (compiled: Compiled, signing: Note[], finding: VersionFinding | undefined, env: Env): Report => {
+const extendReport = (
+  compiled: Compiled,
+  signing: Finding[],
+  finding: VersionFinding | undefined,
+  env: Env,
+): Report => {
   const { report, toAuthored } = compiled
   const version = { rule: 'incompatible-version', pointer: toAuthored('/version'), message: finding?.message ?? '' }
   const warnings = [...(finding ? [version] : []), ...findCallProblems(compiled, env)]
@@ -186,7 +191,7 @@ const findCallProblems = ({ manifest: { upstream }, direct, profile, toAuthored 
 const parseCard = (record: SourceRecord | undefined): JsonObject | undefined =>
   record?.card === undefined ? undefined : (JSON.parse(record.card) as JsonObject)
 
-const invalidCard = (errors: CardError[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card') =>
+const invalidCard = (errors: Finding[], code: 'invalid-card' | 'secret-in-card' = 'invalid-card') =>
   invalidBody(code, 'Nothing was registered.', errors)
 
 /** A revision that uses a secret or a service binding of this Worker, and which of them its manifest names. */

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import type { Finding } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ProblemCode } from '../../problems.ts'
@@ -111,16 +112,13 @@ export type Connection = {
   inform?: (message: string) => void
 }
 
-/** One thing that is wrong with a body. */
-type FieldError = { pointer: string; message: string }
-
 /** A call that failed. Its status is 0 if there is no response. The message is the `detail`, if there is one. */
 export class ApiError extends Error {
   readonly status: number
   /** The stable code of the problem details; empty if there are none. */
   readonly code: string
   readonly detail: string | undefined
-  readonly errors: readonly FieldError[]
+  readonly errors: readonly Finding[]
   readonly headers: Headers
   /**
    * Why another attempt may succeed: a rate limit, when the host has done nothing; nothing listens there; the response
@@ -140,12 +138,12 @@ export class ApiError extends Error {
     this.headers = headers
     this.code = typeof code === 'string' ? code : ''
     this.detail = reason
-    this.errors = Array.isArray(errors) ? errors.filter(isFieldError) : []
+    this.errors = Array.isArray(errors) ? errors.filter(isFinding) : []
     this.retry = retry ?? (canPass(status, this.code) ? (status === 429 ? 'limited' : 'failed') : undefined)
   }
 }
 
-const isFieldError = (value: unknown): value is FieldError =>
+const isFinding = (value: unknown): value is Finding =>
   isJsonObject(value) && typeof value.pointer === 'string' && typeof value.message === 'string'
 
 /** Another attempt is of no use if an upstream of the host has failed, or the host lacks its secret. */

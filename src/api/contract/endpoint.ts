@@ -12,7 +12,7 @@ import {
   requirePrincipal,
   requireScope,
 } from '../../auth/index.ts'
-import { type CardError, validate } from '../../card/model/index.ts'
+import { type Finding, validate } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { checkRateLimit } from '../../gateway/gate/index.ts'
 import {
@@ -217,7 +217,7 @@ const MAX_ERRORS = 100
 export const invalidBody = <Code extends ProblemCode>(
   code: Code,
   outcome: string,
-  errors: CardError[],
+  errors: Finding[],
 ): HttpError<Code> => {
   const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
-import { json } from '../../card/model/index.ts'
+import { Finding, json } from '../../card/model/index.ts'
+
+export { Finding }
 
 // A client must expect more members than these: objects are open. The tests reject others.
 
@@ -44,9 +46,6 @@ export const id = text('The id of the agent.')
 /** A JSON Pointer. */
 export const Pointer = text('A JSON Pointer (RFC 6901).')
 
-/** One thing that is wrong with a body. */
-export const FieldError = v.object({ pointer: Pointer, message: text('What is wrong, as a clause for people.') })
-
 /** Problem details (RFC 9457). */
 export const Problem = v.object({
   type: v.literal('about:blank'),
@@ -54,11 +53,8 @@ export const Problem = v.object({
   status: integer,
   code: text('The stable code of the error.'),
   detail: text('What is wrong, for people.'),
-  errors: v.optional(list(FieldError, 'What is wrong with the body, place by place.')),
+  errors: v.optional(list(Finding, 'What is wrong with the body, place by place.')),
 })
-
-/** A remark about a place in a document. */
-export const Note = v.object({ pointer: Pointer, message: v.string() })
 
 // Cards and manifests have schemas of their own, which documents name (card/manifest).
 

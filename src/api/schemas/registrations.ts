@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Changes } from '../../card/diff/index.ts'
 import { cardUrl, changeClasses, json, strictObject } from '../../card/model/index.ts'
 import type { SourceRecord } from '../../registry/shared.ts'
-import { anyObject, count, FieldError, flag, id, list, mapOf, Note, Pointer, Problem, seq, text, url } from './parts.ts'
+import { anyObject, count, Finding, flag, id, list, mapOf, Pointer, Problem, seq, text, url } from './parts.ts'
 import { registeredSource, toRegisteredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
@@ -16,17 +16,17 @@ export const Issue = v.object({
 
 export const Report = v.object({
   dialect: text('The dialect of the authored card.'),
-  filled: list(Note, 'Defaults that were added.'),
-  converted: list(Note, 'Values that were read in another form.'),
+  filled: list(Finding, 'Defaults that were added.'),
+  converted: list(Finding, 'Values that were read in another form.'),
   dropped: mapOf(v.array(v.string()), 'By dialect, pointers to the fields that it cannot express.'),
-  lossy: list(Note, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
-  signatures: list(Note, 'The result for each signature of the author, and the documents that this host signs.'),
+  lossy: list(Finding, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
+  signatures: list(Finding, 'The result for each signature of the author, and the documents that this host signs.'),
   issues: list(Issue, 'What the linter found.'),
 })
 
 export const LintResult = v.object({
   valid: flag('Whether a registration would be accepted.'),
-  errors: v.array(FieldError),
+  errors: v.array(Finding),
   ...v.partial(Report).entries,
   representations: v.optional(
     mapOf(anyObject('A card.'), 'The card in each representation, by name. Only on request, if the card is valid.'),

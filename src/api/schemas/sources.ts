@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { json, payloadRules, strictObject } from '../../card/model/index.ts'
 import type { PendingCard, SourceRecord, SourceState as StoredState } from '../../registry/shared.ts'
-import { count, FieldError, flag, id, list, Note, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
+import { count, Finding, flag, id, list, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
 export const Drift = list(
   v.object({
@@ -16,10 +16,7 @@ export const Drift = list(
 
 export const Pending = v.object({
   etag: v.pipe(v.string(), v.regex(/^"[\w-]*"$/), v.description('What `accept` of a refresh names.')),
-  widens: list(
-    FieldError,
-    'Why it waits: what it would allow that the served card does not, or why it is not verified.',
-  ),
+  widens: list(Finding, 'Why it waits: what it would allow that the served card does not, or why it is not verified.'),
   drift: Drift,
 })
 
@@ -27,7 +24,7 @@ const failure = {
   status: v.picklist([502, 503, 504]),
   code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
   message: v.string(),
-  errors: v.optional(v.array(FieldError)),
+  errors: v.optional(v.array(Finding)),
 }
 
 const verification = v.object({
@@ -61,7 +58,7 @@ export const registeredSource = v.object({
   ...source,
   failure: v.optional(v.object(failure)),
   drift: v.optional(Drift),
-  notes: v.optional(v.array(Note)),
+  notes: v.optional(v.array(Finding)),
 })
 
 export const SourceState = v.object({
@@ -86,7 +83,7 @@ export const RefreshResult = v.object({
   seq: v.optional(seq),
   published: v.optional(flag('Whether every location serves it. If not, the host retries.')),
   drift: v.optional(Drift),
-  notes: v.optional(v.array(Note)),
+  notes: v.optional(v.array(Finding)),
   pending: v.optional(Pending),
   source: SourceState,
 })

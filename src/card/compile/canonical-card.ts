@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
-import type { AgentCard, CallerPolicy, CapabilityDefaults, CardError, DialectName } from '../model/index.ts'
+import type { AgentCard, CallerPolicy, CapabilityDefaults, DialectName, Finding } from '../model/index.ts'
 import { jsonObject, looseObject, record, SecurityRequirements, validate } from '../model/index.ts'
 import {
   allowsAnonymous,
@@ -31,7 +31,7 @@ export const readCanonicalCard = (
   manifest: Manifest,
   provenance: Provenance,
   options: Partial<ReadOptions> = {},
-): CanonicalCard | { errors: CardError[] } => {
+): CanonicalCard | { errors: Finding[] } => {
   const isMcp = manifest.upstream.mcp !== undefined
   const card = applyManifest(manifest, provenance)
   const dialect = options.dialect ?? (isMcp ? 'superx' : detectDialect(card))

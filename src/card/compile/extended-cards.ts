@@ -3,8 +3,8 @@ import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
 import { createRedaction, lint } from '../lint/index.ts'
 import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
-import type { AgentCard, CardError, Note, Report, RepresentationName } from '../model/index.ts'
-import { dedupeByPointer, truncateNotes } from '../model/index.ts'
+import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
+import { dedupeByPointer, truncateFindings } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
@@ -22,11 +22,11 @@ export const compileExtendedCards = (
   publicCard: CanonicalCard,
   publicFindings: Findings,
   writer: RouteWriter,
-): { extended: ExtendedCard[]; findings: Findings } | { errors: CardError[] } => {
+): { extended: ExtendedCard[]; findings: Findings } | { errors: Finding[] } => {
   const tiers = buildTierDocuments(merged.manifest, publicCard)
   if ('errors' in tiers) return tiers
   const extended: ExtendedCard[] = []
-  const errors: CardError[] = []
+  const errors: Finding[] = []
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
   for (const { tier, document, originOf, ignored = [] } of tiers) {
@@ -79,7 +79,7 @@ const compileTier = (
   { manifest, signedDocument, errorPointer }: MergedCard,
   publicCard: CanonicalCard,
   writer: RouteWriter,
-): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: CardError[] } => {
+): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: Finding[] } => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return { errors: documentErrors }
   const provenance = new Provenance()
@@ -100,7 +100,7 @@ const compileTier = (
 const isEnforced = ({ gate }: Manifest): boolean => (gate.capabilities ?? 'enforce') === 'enforce'
 
 /** Rejects capabilities that differ from the public card's, which the gate enforces. */
-const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard): CardError[] =>
+const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard): Finding[] =>
   (['streaming', 'pushNotifications'] as const)
     .filter(name => extended.capabilities[name] !== capabilities[name])
     .map(name => ({
@@ -109,11 +109,11 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
     }))
 
 /** Returns the findings caused by a tier's overlays that are not known yet, with pointers into the overlays. */
-const newFindings = <Finding extends Note>(
-  findings: readonly Finding[],
+const newFindings = <Found extends Finding>(
+  findings: readonly Found[],
   originOf: OverlayResult['originOf'],
   known: Set<string>,
-): Finding[] =>
+): Found[] =>
   findings.flatMap(finding => {
     const pointer = originOf(finding.pointer)
     if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
@@ -121,7 +121,7 @@ const newFindings = <Finding extends Note>(
     return [{ ...finding, pointer }]
   })
 
-const keyOf = ({ pointer, message }: Note): string => `${pointer} ${message}`
+const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 
 /** An agent, the origin of this host's URLs, and the public and the extended card as they were fetched. */
 type AgentExtendedCard = { id: string; origin: string; publicCard: JsonObject; extendedCard: JsonObject }
@@ -136,12 +136,12 @@ export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCar
   const result = compileFetchedCard(document, agent)
   if ('documents' in result) return result
   const redact = createRedaction([document, agent.publicCard, agent.extendedCard])
-  return { errors: redact(truncateNotes(result.errors, pointer => pointer)) }
+  return { errors: redact(truncateFindings(result.errors, pointer => pointer)) }
 }
 
 type CompiledDocuments =
   | { manifest: Manifest; documents: Record<RepresentationName, JsonObject> }
-  | { errors: CardError[] }
+  | { errors: Finding[] }
 
 const compileFetchedCard = (
   document: Json,

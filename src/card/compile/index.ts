@@ -3,8 +3,8 @@ import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-prof
 import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
 import type { KnownOrigins, Manifest } from '../manifest/index.ts'
 import { callerPolicy, findLocalHost, readManifest, resolveOrigin, taskPolicy } from '../manifest/index.ts'
-import type { AgentCard, CallerPolicy, CardError, Note, Report, RepresentationName } from '../model/index.ts'
-import { signedNames, toTarget, truncateNotes, truncatePointers } from '../model/index.ts'
+import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
+import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
 import { allowsAnonymous, checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
@@ -28,7 +28,7 @@ export type Compiled = {
   direct: AgentCard
   report: Report
   /** Places that look like secrets and are not allowed: neither registration nor refresh may publish such a card. */
-  secrets: CardError[]
+  secrets: Finding[]
   documents: Record<RepresentationName, JsonObject>
   profile: CallProfile
   /** The lowest tier first; empty if the manifest has no overlays. */
@@ -42,7 +42,7 @@ export type Compiled = {
 /** The agent's id, the origins of the host, and the document fetched from the card's source if the manifest has one. */
 export type CompileContext = KnownOrigins & { id: string; fetched?: JsonObject | undefined }
 
-type Compilation = { compiled: Compiled } | { errors: CardError[] }
+type Compilation = { compiled: Compiled } | { errors: Finding[] }
 
 /**
  * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every
@@ -97,12 +97,12 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const agentCard = withBridgeInterfaces(manifest, direct)
   const report: Report = {
     dialect,
-    filled: [...truncateNotes([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
-    converted: truncateNotes([...converted, ...findings.converted, ...notes], reportPointer),
+    filled: [...truncateFindings([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
+    converted: truncateFindings([...converted, ...findings.converted, ...notes], reportPointer),
     dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
-    lossy: truncateNotes(bridgeLosses(manifest, agentCard), toAuthored),
+    lossy: truncateFindings(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
-    issues: truncateNotes([...issues, ...findings.issues], reportPointer),
+    issues: truncateFindings([...issues, ...findings.issues], reportPointer),
   }
   const profile: CallProfile = {
     ...buildCallProfile(manifest, agentCard, {
@@ -114,7 +114,7 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     ...bridgeProfile(manifest, authored, direct),
   }
   const { documents } = served
-  const secrets = truncateNotes(findDisallowedSecrets(merged), pointer => pointer)
+  const secrets = truncateFindings(findDisallowedSecrets(merged), pointer => pointer)
   return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }
 }
 
@@ -123,9 +123,9 @@ const describeSignatures = (
   { signatures: policy }: Manifest,
   { signatures }: JsonObject,
   documents: Compiled['documents'],
-): Note[] => {
+): Finding[] => {
   if (!Array.isArray(signatures) || signatures.length === 0) return []
-  const note = (message: string): Note => ({ pointer: '/signatures', message })
+  const note = (message: string): Finding => ({ pointer: '/signatures', message })
   if (policy !== 'keep') return [note(`left out of every document: the manifest has \`signatures: ${policy}\``)]
   const [kept, dropped] = [true, false].map(isKept =>
     signedNames.filter(name => (documents[name].signatures !== undefined) === isKept).join(', '),
@@ -137,10 +137,10 @@ const describeSignatures = (
 }
 
 /** Notes the defaults that change what callers can do. */
-const notePolicies = (manifest: Manifest): Note[] => {
+const notePolicies = (manifest: Manifest): Finding[] => {
   const callers = callerPolicy(manifest)
   const added = 'this host adds a credential of its own to each call'
-  const notes: Note[] = []
+  const notes: Finding[] = []
   if (manifest.callers === undefined && callers !== 'anyone')
     notes.push({ pointer: '/callers', message: `set to ${callers}: ${added}, ${callerNotes[callers]}` })
   if (manifest.gate.tasks === undefined && taskPolicy(manifest) === 'owner')
@@ -168,8 +168,8 @@ const listDropped = (
   return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }
 
-const reject = (errors: CardError[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
-  errors: truncateNotes(errors, errorPointer),
+const reject = (errors: Finding[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
+  errors: truncateFindings(errors, errorPointer),
 })
 
 /**
@@ -196,11 +196,11 @@ const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Prove
   ]
 }
 
-const errorIf = (isWrong: boolean, pointer: Pointer, message: string): CardError[] =>
+const errorIf = (isWrong: boolean, pointer: Pointer, message: string): Finding[] =>
   isWrong ? [{ pointer, message }] : []
 
 /** Rejects callers of every account of an issuer, and callers whom the card limits but nobody checks. */
-const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): CardError[] => [
+const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): Finding[] => [
   ...errorIf(
     callers === 'issuer' && jwt?.audience === undefined,
     '/callers',
@@ -220,7 +220,7 @@ const endpointErrors = (
   { supportedInterfaces }: AgentCard,
   agentUrl: string,
   isOwnerAuthored: (pointer: Pointer) => boolean,
-): CardError[] => {
+): Finding[] => {
   if (card === undefined || url !== undefined) return []
   return supportedInterfaces.flatMap((each, index) => {
     const pointer = formatPointer('supportedInterfaces', index, 'url')
@@ -239,7 +239,7 @@ const secretMessage =
   'set `upstream.url` to allow it'
 
 /** Rejects a `jwt` that no issuer of the card can satisfy. A fetched card cannot add a trusted issuer. */
-const jwtErrors = ({ manifest: { jwt }, ownerCard, fetched }: MergedCard, card: AgentCard): CardError[] =>
+const jwtErrors = ({ manifest: { jwt }, ownerCard, fetched }: MergedCard, card: AgentCard): Finding[] =>
   errorIf(
     jwt !== undefined && trustedIssuers(card, ownerCard).length === 0,
     '/jwt',

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
 import { type Manifest, type Overlay, type ParsedManifest, resolveSource, type Source } from '../manifest/index.ts'
-import type { CardError, Note } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 import {
   canonicalKey,
   checkDocument,
@@ -32,10 +32,10 @@ export type MergedCard = {
   /** Returns whether the manifest itself contains a place in the card. */
   isOwnerAuthored: (pointer: Pointer) => boolean
   /** Notes on what merging changed: relative URLs, and the parts of the manifest's card that have no effect. */
-  notes: Note[]
+  notes: Finding[]
 }
 
-type MergeResult = MergedCard | { errors: CardError[] }
+type MergeResult = MergedCard | { errors: Finding[] }
 
 /** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
 export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
@@ -108,7 +108,7 @@ const merge = (
 export type OverlayResult = {
   document: JsonObject
   originOf: (pointer: Pointer) => Pointer | undefined
-  ignored?: Note[]
+  ignored?: Finding[]
 }
 
 /**
@@ -162,7 +162,7 @@ const routingField =
   /^(?:preferredTransport|preferred_transport|transport|protocol|protocolVersion|protocol_version|agentCard)$/
 
 /** Rejects what an overlay for an extended card cannot change. */
-export const overlayErrors = (overlay: Overlay): CardError[] => {
+export const overlayErrors = (overlay: Overlay): Finding[] => {
   const { pointer: at, patch } = overlay
   const message = 'belongs in the card itself: an extended card has the endpoints of the public one'
   const skillsMessage = 'must be a list of skills: a skill with a known id changes that skill, any other is added'
@@ -177,7 +177,7 @@ export const overlayErrors = (overlay: Overlay): CardError[] => {
 }
 
 /** Rejects two spellings of one field that have different values: only one of them could apply. */
-const duplicateFields = ({ pointer, patch }: Overlay): CardError[] =>
+const duplicateFields = ({ pointer, patch }: Overlay): Finding[] =>
   Object.keys(patch).flatMap(name => {
     const standard = canonicalKey(name, 'card')
     const isSame = standard === name || !Object.hasOwn(patch, standard) || jsonEquals(patch[name], patch[standard])

@@ -2,7 +2,7 @@ import { compareVersions } from 'compare-versions'
 import { formatPointer, type Json, jsonEquals, type Pointer } from '../../json/index.ts'
 import { createRedaction } from '../lint/index.ts'
 import { type Manifest, taskPolicy } from '../manifest/index.ts'
-import { type AgentCard, baseTier, type ChangeClass, changeClasses, truncateNotes } from '../model/index.ts'
+import { type AgentCard, baseTier, type ChangeClass, changeClasses, truncateFindings } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
 import type { FoundChange } from './change-rules.ts'
 import { change, changeIf, changeRules, pairMembers, quote } from './change-rules.ts'
@@ -40,7 +40,7 @@ export const classifyChanges = (before: Offer, after: Offer): Changes => {
     manifest?.jwt,
   ])
   const redact = createRedaction(described as (Json | undefined)[])
-  return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateNotes(changes, pointer => pointer)) }
+  return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateFindings(changes, pointer => pointer)) }
 }
 
 /** Returns whether a class asks less of clients than another one. */

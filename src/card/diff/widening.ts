@@ -1,7 +1,7 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer, toText } from '../../json/index.ts'
 import { type CallProfile, getApiKeyHeaders } from '../call-profile.ts'
-import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, CardError } from '../model/index.ts'
+import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, Finding } from '../model/index.ts'
 import { majorMinor, wireVersionOf } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { pairMembers } from './change-rules.ts'
@@ -11,7 +11,7 @@ import { createBudget, describeRequirement, findUncovered, type Requirements } f
  * Returns what widens access in the later of two canonical cards: new destinations for calls or credentials, and weaker
  * requirements for callers. Both cards have the agent's own URLs. Pointers are into the later card.
  */
-export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] => [
+export const findWidenings = (before: AgentCard, after: AgentCard): Finding[] => [
   ...findNewEndpoints(before, after),
   ...findNewCapabilities(before, after),
   // Whole URLs: one host may have many issuers.
@@ -25,7 +25,7 @@ export const findWidenings = (before: AgentCard, after: AgentCard): CardError[] 
 ]
 
 /** Returns where the later of two canonical cards requires less of callers. */
-export const findWeakerSecurity = (before: AgentCard, after: AgentCard): CardError[] => [
+export const findWeakerSecurity = (before: AgentCard, after: AgentCard): Finding[] => [
   ...findWeakerRequirements(before, after),
   ...findWeakerSchemes(before, after),
 ]
@@ -37,7 +37,7 @@ type Destination = { url: string; shown: string; role: string; pointer: Pointer 
  * Compares whole URLs: another path on the same host may belong to another agent. Where the URL is known, it compares
  * binding and version: over HTTP+JSON, calls go to other paths below it.
  */
-const findNewEndpoints = (before: AgentCard, after: AgentCard): CardError[] => {
+const findNewEndpoints = (before: AgentCard, after: AgentCard): Finding[] => {
   const addresses = findAdded(listEndpoints(before), listEndpoints(after)).map(({ shown, role: tenant, pointer }) => ({
     pointer,
     message: `sends calls to a new address: ${shown}${tenant && ` for the tenant ${JSON.stringify(tenant)}`}`,
@@ -53,7 +53,7 @@ const usageOf = ({ protocolBinding, protocolVersion }: AgentInterface): string =
   `${protocolBinding} ${wireVersionOf.get(majorMinor(protocolVersion)) ?? majorMinor(protocolVersion)}`
 
 /** The gate refuses calls of an operation whose capability is not declared. */
-const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): CardError[] => {
+const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): Finding[] => {
   const message = 'is new: the agent receives calls that were refused'
   return ['streaming', 'pushNotifications', 'extendedAgentCard']
     .filter(name => after[name] === true && before[name] !== true)
@@ -91,7 +91,7 @@ const findAdded = (before: readonly Destination[], after: readonly Destination[]
 }
 
 /** The gateway forwards callers' headers to the agent only if an API key scheme names them. */
-const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] => {
+const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): Finding[] => {
   const known = new Set(getApiKeyHeaders(before).map(({ header }) => header.toLowerCase()))
   return getApiKeyHeaders(after)
     .filter(({ header }) => !known.has(header.toLowerCase()))
@@ -102,10 +102,10 @@ const findNewApiKeyHeaders = (before: AgentCard, after: AgentCard): CardError[] 
 }
 
 /** Compares the requirements of the card, and those of each skill, which replace the card's. */
-const findWeakerRequirements = (before: AgentCard, after: AgentCard): CardError[] => {
+const findWeakerRequirements = (before: AgentCard, after: AgentCard): Finding[] => {
   const budget = createBudget()
   // Each alternative must cover an earlier one.
-  const compare = (earlier: Requirements = [], later: Requirements = [], pointer: Pointer): CardError[] => {
+  const compare = (earlier: Requirements = [], later: Requirements = [], pointer: Pointer): Finding[] => {
     const found = (message: string, at = '') => ({ pointer: pointer + at, message })
     if (budget.comparisons <= 0) return [found('has too many alternatives to be compared with those before')]
     if (allowsAnonymous(earlier)) return []
@@ -165,7 +165,7 @@ const kindOf = (scheme: JsonObject): Pick<SchemeKind, 'name' | 'strength'> => {
 }
 
 /** Finds the schemes that are removed, or that require weaker credentials than before. */
-const findWeakerSchemes = ({ securitySchemes: before = {} }: AgentCard, after: AgentCard): CardError[] =>
+const findWeakerSchemes = ({ securitySchemes: before = {} }: AgentCard, after: AgentCard): Finding[] =>
   pairMembers(before, after.securitySchemes ?? {}).flatMap(([name, scheme, current]) => {
     const pointer = formatPointer('securitySchemes', name)
     if (scheme === undefined) return []
@@ -177,7 +177,7 @@ const findWeakerSchemes = ({ securitySchemes: before = {} }: AgentCard, after: A
   })
 
 /** Finds the extensions that callers no longer have to activate. */
-const findRemovedExtensions = (before: AgentCard, after: AgentCard): CardError[] => {
+const findRemovedExtensions = (before: AgentCard, after: AgentCard): Finding[] => {
   const listRequired = ({ capabilities: { extensions = [] } }: AgentCard) =>
     extensions.flatMap(({ uri, required }) => (required ? [uri] : []))
   const required = new Set(listRequired(after))

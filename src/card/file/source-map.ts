@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from 'yaml'
 import { type Json, type Pointer, parsePointer } from '../../json/index.ts'
-import type { CardError } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 
 /** A position in a file; both numbers start at 1. */
 export type Position = { line: number; column: number }
@@ -24,7 +24,7 @@ export type ParsedFile = ParsedDocument & { file: string; markdown: boolean }
 export type PointerMapping = (pointer: Pointer) => Pointer[]
 
 /** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
-export type SourceMap = { locateError: (error: CardError) => Diagnostic }
+export type SourceMap = { locateError: (error: Finding) => Diagnostic }
 
 /** Maps the card of a manifest to any of these pointers, and everything else to itself. */
 export const mapCardTo =

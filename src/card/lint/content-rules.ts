@@ -1,7 +1,7 @@
 import { test as isMediaTypeName } from 'media-typer'
 import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
 import { isBridged } from '../manifest/index.ts'
-import type { Note } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
 import type { AuthoredSkill, LintContext, Rule } from './rule.ts'
 import { getAuthored, getAuthoredSkills, isBlank, rule } from './rule.ts'
@@ -130,7 +130,7 @@ const describeMode = (mode: string): string => {
     : `${NOT_A_MEDIA_TYPE}: the gate matches it with the same word only`
 }
 
-const findWrongModes = ({ card, sourceOf }: LintContext): Note[] => {
+const findWrongModes = ({ card, sourceOf }: LintContext): Finding[] => {
   const { defaultInputModes, defaultOutputModes } = card
   const skills = card.skills.map(({ inputModes, outputModes }) => ({ inputModes, outputModes }))
   return collectStrings({ defaultInputModes, defaultOutputModes, skills })

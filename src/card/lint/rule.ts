@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, AgentSkill, Note, Severity } from '../model/index.ts'
+import type { AgentCard, AgentSkill, Finding, Severity } from '../model/index.ts'
 
 /** The card that rules check. */
 export type LintContext = {
@@ -24,13 +24,13 @@ export const rule = (
   id: string,
   severity: Severity,
   summary: string,
-  find: (context: LintContext) => readonly (Pointer | Note)[],
+  find: (context: LintContext) => readonly (Pointer | Finding)[],
 ) => ({
   id,
   severity,
   summary,
   /** Returns the places in the authored card that break the rule, and what to do about each. */
-  check: (context: LintContext): Note[] =>
+  check: (context: LintContext): Finding[] =>
     find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
 })
 

@@ -1,6 +1,6 @@
 import { collectNames, collectStrings, isJsonObject, type Json, mapMembers, type Pointer } from '../../json/index.ts'
 import { listTiers, type Manifest, type ParsedManifest } from '../manifest/index.ts'
-import { type CardError, toSlug } from '../model/index.ts'
+import { type Finding, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
 import { type LintContext, type Rule, rule } from './rule.ts'
 
@@ -85,7 +85,7 @@ const problem = 'looks like a key, token or password: remove it and revoke it, o
  * `allowSecrets`: such a manifest is not registered. Pointers are into the document, as those of errors, and no message
  * repeats a value.
  */
-export const findDisallowedSecrets = (parsed: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): CardError[] => {
+export const findDisallowedSecrets = (parsed: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): Finding[] => {
   const { manifest, errorPointer } = parsed
   const { card, upstream } = manifest
   const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined

@@ -3,7 +3,7 @@ import { formatPointer, isJsonObject, jsonEntries, toText } from '../../json/ind
 import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
-import type { Note } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 import { getWrappers } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
 import { closestExisting, getAuthored, getAuthoredSkills, type LintContext, type Rule, rule } from './rule.ts'
@@ -40,7 +40,7 @@ const suggestScheme = ({ type, scheme }: JsonObject): string => {
 }
 
 /** Finds the schemes of unknown types that a requirement names. Cards of A2A are served without them. */
-const findUnknownTypes = (context: LintContext): Note[] => {
+const findUnknownTypes = (context: LintContext): Finding[] => {
   const required = new Set(listRequired(context).map(({ name }) => name))
   return Object.entries(definedSchemes(context)).flatMap(([name, scheme]) =>
     required.has(name) && isJsonObject(scheme) && getWrappers(scheme).length === 0
@@ -111,7 +111,7 @@ export const security: readonly Rule[] = [
 const keptSignatures = ({ authored, manifest }: LintContext): Json[] =>
   manifest.signatures === 'keep' && Array.isArray(authored.signatures) ? authored.signatures : []
 
-const findUnverifiable = (context: LintContext): Note[] =>
+const findUnverifiable = (context: LintContext): Finding[] =>
   keptSignatures(context).flatMap((signature, index) => {
     const pointer = formatPointer('signatures', index)
     if (index === MAX_SIGNATURES)
@@ -124,7 +124,7 @@ const findUnverifiable = (context: LintContext): Note[] =>
       : []
   })
 
-const findUnsignable = (context: LintContext): Note[] => {
+const findUnsignable = (context: LintContext): Finding[] => {
   const isSigned = keptSignatures(context).length > 0
   // Signatures matter to the owner only then: without a sign of that, what they do not cover is no news.
   if (!isSigned && context.manifest.signatures !== 'resign') return []

@@ -1,5 +1,5 @@
 import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/index.ts'
-import type { Note } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 
 /** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
 export const privateFields = ['model', 'temperature', 'tools', 'prompt', 'maxTokens']
@@ -9,7 +9,7 @@ const frontMatterFields = [...privateFields, 'exposed', 'agentcard']
 const generatedFields = { protocolVersion: '0.3.0', capabilities: { streaming: true, pushNotifications: true } }
 
 /** The note on front matter without `exposed`. */
-export const hiddenByDefault: Note = {
+export const hiddenByDefault: Finding = {
   pointer: '/exposed',
   message: 'set to false: only front matter that sets it to true is public',
 }
@@ -33,11 +33,11 @@ export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): Js
 }
 
 /** Returns a note on each field that Shaman generates for front matter. */
-export const generatedNotes = (document: JsonObject): Note[] => {
+export const generatedNotes = (document: JsonObject): Finding[] => {
   const { agentcard, customFields } = partsOf(document)
   const authored = { ...document, ...agentcard, ...customFields }
   const { protocolVersion, capabilities } = generatedFields
-  const note = (pointer: Pointer, value: unknown): Note => ({
+  const note = (pointer: Pointer, value: unknown): Finding => ({
     pointer,
     message: `set to ${value}, as Shaman generates it from front matter`,
   })

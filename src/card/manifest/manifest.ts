@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isLocalName } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/index.ts'
 import { MAX_ALLOWED_SECRETS, MAX_AUDIENCES, MAX_TIERS } from '../../limits.ts'
-import type { CallerPolicy, CardError, Note } from '../model/index.ts'
+import type { CallerPolicy, Finding } from '../model/index.ts'
 import {
   addsCredential,
   agentIdPattern,
@@ -131,11 +131,11 @@ export type ParsedManifest = {
   /** The `$schema` of the card, which is no part of it. */
   schema: Json | undefined
   /** The additions to front matter. */
-  filled: Note[]
+  filled: Finding[]
 }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
-export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: CardError[] } => {
+export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: Finding[] } => {
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
   const written = asManifest(document)
   const authored = written && omit(written, '$schema')
@@ -197,7 +197,7 @@ export const resolveOrigin = ({ hosts }: Manifest, { publicOrigin, requestOrigin
 }
 
 /** Finds a host name that the URLs of the card would have, although no client of this host could use them. */
-export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): CardError[] => {
+export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): Finding[] => {
   const host = firstHost(hosts)
   const { hostname } = new URL(requestOrigin)
   if (publicOrigin !== undefined || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
@@ -254,22 +254,22 @@ const asManifest = (document: Json): JsonObject | undefined =>
     : undefined
 
 /** Describes a manifest field in a bare card: it would have no effect, and would be published with it. */
-const describeMisplaced = (name: string): CardError => ({
+const describeMisplaced = (name: string): Finding => ({
   pointer: formatPointer(name),
   message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
 })
 
-const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): CardError[] => {
+const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): Finding[] => {
   const names = Object.keys(tiers).join(', ')
   const unknown = Object.keys(jwt?.tiers ?? {}).filter(name => !Object.hasOwn(tiers, name))
   const message = `is not a tier of this manifest: ${names && `use ${names}, or `}add it to \`tiers\``
   return unknown.map(name => ({ pointer: formatPointer('jwt', 'tiers', name), message }))
 }
 
-const describeError = ({ pointer, message }: CardError, cardPointer: Pointer): CardError => {
+const describeError = ({ pointer, message }: Finding, cardPointer: Pointer): Finding => {
   if (pointer !== '/card') return { pointer, message }
   const advice = 'add the Agent Card, or its source as `upstream.card` or `upstream.mcp`'
   return { pointer: cardPointer, message: message === 'is missing' ? `${message}: ${advice}` : message }
 }
 
-const invalid = (pointer: Pointer, message: string): { errors: CardError[] } => ({ errors: [{ pointer, message }] })
+const invalid = (pointer: Pointer, message: string): { errors: Finding[] } => ({ errors: [{ pointer, message }] })

@@ -1,13 +1,15 @@
+import * as v from 'valibot'
 import type { Pointer } from '../../json/index.ts'
 
-/** A change that was made to a card, with its pointer in the authored card. */
-export type Note = { pointer: Pointer; message: string }
-
-/** The reason why a document is rejected, with a pointer into it. */
-export type CardError = Note
+/** What was found at a place in a document: why it is rejected, or what was changed in it. */
+export const Finding = v.object({
+  pointer: v.pipe(v.string(), v.description('A JSON Pointer (RFC 6901).')),
+  message: v.pipe(v.string(), v.description('What is wrong or was changed, as a clause for people.')),
+})
+export type Finding = v.InferOutput<typeof Finding>
 
 /** A finding of the linter, with its pointer in the authored card. The name of a rule is stable. */
-export type Issue = { rule: string; severity: Severity; pointer: Pointer; message: string }
+export type Issue = Finding & { rule: string; severity: Severity }
 
 /** The severity of a finding: an error breaks clients, a warning misleads them, an info suggests an improvement. */
 export type Severity = 'error' | 'warning' | 'info'
@@ -17,15 +19,15 @@ export type Report = {
   /** The dialect of the authored card. */
   dialect: string
   /** Defaults that were added. */
-  filled: Note[]
+  filled: Finding[]
   /** Values that were read in another form. */
-  converted: Note[]
+  converted: Finding[]
   /** By dialect: the fields that it cannot express. */
   dropped: Record<string, Pointer[]>
   /** The losses where this host translates calls, and interfaces to which it forwards none. */
-  lossy: Note[]
+  lossy: Finding[]
   /** The fate of the author's signatures, and the documents that this host signs. */
-  signatures: Note[]
+  signatures: Finding[]
   /** The findings of the linter. */
   issues: Issue[]
 }
@@ -35,7 +37,7 @@ const MAX_POINTER_LENGTH = 128
 const MAX_MESSAGE_LENGTH = 250
 
 /** Limits a list of notes and their lengths; the last one gives the number of those left out. Maps their pointers. */
-export const truncateNotes = <Entry extends Note>(
+export const truncateFindings = <Entry extends Finding>(
   notes: readonly Entry[],
   toAuthored: (pointer: Pointer) => Pointer,
 ): Entry[] =>

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { parseUrl } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import type { CardError } from './registration-report.ts'
+import type { Finding } from './registration-report.ts'
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
 export const json = v.custom<Json>(() => true)
@@ -96,7 +96,7 @@ export const hostList = v.pipe(
 export const validate = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
-): { output: v.InferOutput<Schema> } | { errors: CardError[] } => {
+): { output: v.InferOutput<Schema> } | { errors: Finding[] } => {
   const result = v.safeParse(schema, value, { message: ({ type, message }) => defaultMessages.get(type) ?? message })
   if (result.success) return { output: result.output }
   const errors = result.issues.map(({ path = [], received, message }) => ({
@@ -115,7 +115,7 @@ const defaultMessages = new Map([
 ])
 
 /** Keeps the first error of each pointer: a value of the wrong type is not also a bad URL. */
-export const dedupeByPointer = (errors: readonly CardError[]): CardError[] => {
+export const dedupeByPointer = (errors: readonly Finding[]): Finding[] => {
   const seen = new Set<Pointer>()
   return errors.filter(error => !seen.has(error.pointer) && seen.add(error.pointer))
 }

@@ -1,7 +1,7 @@
 import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
-import type { CardError } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 import { canonicalFlag, hasField, listCapabilityNames, listNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 
@@ -121,7 +121,7 @@ const formats: readonly Format[] = [
  * address of a card. Empty if it may be a card: a document of another format that is a card as well is read as a card.
  * `$schema` is no part of a card, but may name the format; `address` is where the document was fetched.
  */
-export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?: string): CardError[] => {
+export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?: string): Finding[] => {
   const document = $schema === undefined ? card : { ...card, $schema }
   const isAlsoCard = isCard(document)
   for (const { name, find, advise } of formats) {
@@ -134,7 +134,7 @@ export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?
 }
 
 /** Returns errors for the fields that a card lacks. A card may lack skills, so these alone are no error. */
-const missingFields = (document: JsonObject): CardError[] => {
+const missingFields = (document: JsonObject): Finding[] => {
   const missing = ['name', 'description'].filter(name => !(name in document))
   const isComplete = missing.length === 0 && hasEndpoint(document)
   if (!isComplete && !('skills' in document)) missing.push('skills')

@@ -1,15 +1,15 @@
 import type { Pointer } from '../../json/index.ts'
-import type { CardError, Note } from '../model/index.ts'
+import type { Finding } from '../model/index.ts'
 
 /**
  * The record that reading a card leaves: where each canonical field came from in the authored card, what was changed
  * and what is wrong. Pointers that are passed in are canonical; those in the notes are authored.
  */
 export class Provenance {
-  readonly converted: Note[] = []
-  readonly filled: Note[] = []
+  readonly converted: Finding[] = []
+  readonly filled: Finding[] = []
   /** Errors in fields that the canonical card has no schema for. */
-  readonly errors: CardError[] = []
+  readonly errors: Finding[] = []
   readonly #filled = new Set<Pointer>()
   readonly #sources = new Map<Pointer, { pointer: Pointer; isWhole: boolean }>()
 

@@ -8,7 +8,7 @@ import {
   MAX_SKILLS,
   MAX_STRING_LENGTH,
 } from '../../limits.ts'
-import { AgentCard, type CardError, dedupeByPointer, validate } from '../model/index.ts'
+import { AgentCard, dedupeByPointer, type Finding, validate } from '../model/index.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -31,8 +31,8 @@ const userInfo = /^\s*[a-z][a-z0-9+.-]*:[\\/]{2}[^\\/?#]*@/i
  * or levels, numbers that JSON cannot express, and dangerous links. Runs before anything else reads the document, and
  * skips the values of what is over a limit, so that no document is expensive to reject.
  */
-export const checkDocument = (document: Json): CardError[] => {
-  const errors: CardError[] = []
+export const checkDocument = (document: Json): Finding[] => {
+  const errors: Finding[] = []
   const visit = (value: Json, pointer: Pointer, name: string, depth: number): void => {
     if (errors.length >= MAX_ERRORS) return
     const message = valueError(value, name, depth)
@@ -91,7 +91,7 @@ const linkError = (value: string, name: string): string | undefined => {
 }
 
 /** Validates a canonical card. Each error has the pointer of the authored field, and no pointer has two. */
-export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): CardError[] => {
+export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): Finding[] => {
   const result = validate(AgentCard, canonical)
   const schemaErrors = 'errors' in result ? result.errors : []
   const skills = Array.isArray(canonical.skills) ? canonical.skills : []
@@ -105,14 +105,14 @@ export const validateCard = (canonical: JsonObject, authored: JsonObject, proven
   ])
 }
 
-const findMissingEndpoint = (authored: JsonObject): CardError[] => {
+const findMissingEndpoint = (authored: JsonObject): Finding[] => {
   if (presentEndpointFields(authored).length > 0) return []
   const pointer = Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url'
   return [{ pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" }]
 }
 
 /** Rejects more modes than a call can be checked against, at the list that exceeds the limit. */
-const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): CardError[] =>
+const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): Finding[] =>
   ['Input', 'Output'].flatMap(direction => {
     const name = `${direction.toLowerCase()}Modes`
     const inSkills = skills.map((skill, index): [Pointer, Json | undefined] => [
@@ -131,7 +131,7 @@ const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): CardErro
     return []
   })
 
-const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): CardError[] => {
+const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): Finding[] => {
   const ids = skills.map(skill => (isJsonObject(skill) ? skill.id : undefined))
   const firstIndexes = new Map(ids.map((id, index) => [id, index] as const).toReversed())
   return ids.flatMap((id, index) => {

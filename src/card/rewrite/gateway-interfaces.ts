@@ -1,6 +1,6 @@
 import { formatPointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, AgentInterface, BridgeLevel, CardError, Note, WireVersion } from '../model/index.ts'
+import type { AgentCard, AgentInterface, BridgeLevel, Finding, WireVersion } from '../model/index.ts'
 import {
   callBindings,
   collectModes,
@@ -26,7 +26,7 @@ export const gatewayInterfaces = (card: AgentCard, bridge: BridgeLevel, agentUrl
 }
 
 /** Rejects `route: gateway` for an agent that has no interface this host can forward to. */
-export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[] => {
+export const gatewayErrors = (interfaces: readonly AgentInterface[]): Finding[] => {
   const message = `needs an interface that this host can forward to, ${forwardable}: add one, or use \`route: direct\``
   return interfaces.some(toTarget) ? [] : [{ pointer: '/route', message }]
 }
@@ -35,7 +35,7 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): CardError[
  * Returns what the translation of calls cannot carry, and what is not forwarded, as far as the card of an agent shows
  * it. `card` has the agent's own interfaces. What one call or answer loses is reported with it.
  */
-export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>, card: AgentCard): Note[] => {
+export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>, card: AgentCard): Finding[] => {
   const own = route === 'gateway' ? card.supportedInterfaces.flatMap(each => toTarget(each) ?? []) : []
   const pairs = translatedProtocols(own, bridge).map(from => ({ from, to: findBridgedTarget(from, own, bridge) }))
   const isTranslated = (client: WireVersion, agent: WireVersion): boolean =>
@@ -51,7 +51,7 @@ const versions = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(wi
 const forwardable = `${callBindings.join(' or ')} of A2A ${versions}`
 
 /** Returns notes on the interfaces that a gateway leaves out, or on those of an agent that has only gRPC. */
-const notForwarded = (route: Manifest['route'], { supportedInterfaces: interfaces }: AgentCard): Note[] =>
+const notForwarded = (route: Manifest['route'], { supportedInterfaces: interfaces }: AgentCard): Finding[] =>
   interfaces.flatMap((each, index) => {
     const { protocolBinding: binding, protocolVersion: version } = each
     const isLeftOut = route === 'gateway' && !toTarget(each)
@@ -63,23 +63,23 @@ const notForwarded = (route: Manifest['route'], { supportedInterfaces: interface
     return [{ pointer: formatPointer('supportedInterfaces', index), message }]
   })
 
-const lossesOfNewClients = (card: AgentCard): Note[] => [
+const lossesOfNewClients = (card: AgentCard): Finding[] => [
   { pointer: '/supportedInterfaces', message: 'A2A 0.3 has no list of tasks: ListTasks of clients of 1.0 is refused' },
   ...capabilityLoss(card, 'pushNotifications', 'clients of 1.0 get notifications in the form of 0.3'),
   ...capabilityLoss(card, 'stateTransitionHistory', 'A2A 1.0 has no such capability'),
   ...textLosses('/defaultInputModes', collectModes(card).union.input, 'messages of clients of 1.0'),
 ]
 
-const lossesOfOldClients = (card: AgentCard): Note[] => [
+const lossesOfOldClients = (card: AgentCard): Finding[] => [
   ...capabilityLoss(card, 'pushNotifications', 'clients of 0.3 get those of 1.0; only their first auth scheme is sent'),
   ...textLosses('/defaultOutputModes', collectModes(card).union.output, 'answers to clients of 0.3'),
 ]
 
-const capabilityLoss = ({ capabilities }: AgentCard, name: string, message: string): Note[] =>
+const capabilityLoss = ({ capabilities }: AgentCard, name: string, message: string): Finding[] =>
   capabilities[name] === true ? [{ pointer: formatPointer('capabilities', name), message }] : []
 
 /** A part with text has a media type in 1.0 only. */
-const textLosses = (pointer: string, modes: readonly string[], where: string): Note[] => {
+const textLosses = (pointer: string, modes: readonly string[], where: string): Finding[] => {
   const types = modes.filter(mode => /^text\/(?!plain\b|\*)/i.test(mode))
   return types.length === 0
     ? []

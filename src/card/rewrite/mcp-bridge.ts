@@ -1,7 +1,7 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
-import type { AgentCard, CallModes, CapabilityDefaults, CardError, Modes } from '../model/index.ts'
+import type { AgentCard, CallModes, CapabilityDefaults, Finding, Modes } from '../model/index.ts'
 import { collectModes } from '../model/index.ts'
 import { listMcpTools } from '../read/index.ts'
 
@@ -65,7 +65,7 @@ const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }
 }
 
 /** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host. */
-export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): CardError[] => {
+export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): Finding[] => {
   if (manifest.route !== 'gateway' || !isBridged(manifest)) return []
   const message = 'must be left out: this host calls the tools of the MCP server itself'
   const errors = supportedInterfaces.flatMap(({ url }, index) =>

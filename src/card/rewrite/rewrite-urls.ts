@@ -2,7 +2,7 @@ import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, Note } from '../model/index.ts'
+import type { AgentCard, Finding } from '../model/index.ts'
 import { canonicalKey, endpointFields, interfaceTransports, type Provenance } from '../read/index.ts'
 
 /**
@@ -119,8 +119,8 @@ const wellKnownCards = ({ address, path }: NormalizedUrl): string[] => {
 const relativeReference = /^(?:\.{0,2}\/)[^\s\p{Cc}<>{}\\]*$/u
 
 /** Resolves relative URLs of interfaces against the address of the fetched card (RFC 3986 §5.1.3). Notes each. */
-export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Note[] } => {
-  const notes: Note[] = []
+export const resolveInterfaceUrls = (card: JsonObject, base: string): { card: JsonObject; notes: Finding[] } => {
+  const notes: Finding[] = []
   const resolve = (value: Json | undefined, pointer: Pointer): Json | undefined => {
     const url = typeof value === 'string' && relativeReference.test(value) ? parseUrl(value, base) : null
     if (url === null) return value

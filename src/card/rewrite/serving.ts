@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { writeRepresentations } from '../dialects/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, CardError, DialectName, RepresentationName } from '../model/index.ts'
+import type { AgentCard, DialectName, Finding, RepresentationName } from '../model/index.ts'
 import type { Provenance } from '../read/index.ts'
 import { gatewayInterfaces } from './gateway-interfaces.ts'
 import { collectAgentAddresses, createLeakFinder, type HostLeak, type LeakFinder } from './host-leaks.ts'
@@ -22,7 +22,7 @@ export type RouteWriter = {
   /** Returns a canonical card as it is served. */
   toServedCard: (card: AgentCard) => AgentCard
   /** Writes every representation of such a card, and returns the places that reveal the agent's host. */
-  writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: CardError[] }
+  writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: Finding[] }
 }
 
 /** Creates the writer of an agent's cards: unchanged, or with this host's URLs. `fetched` are those from the agent. */

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose'
 import { type Authentication, hasPermission, readableTiers } from '../../auth/index.ts'
 import type { Manifest } from '../../card/manifest/index.ts'
-import type { CardError } from '../../card/model/index.ts'
+import type { Finding } from '../../card/model/index.ts'
 import { config, type Variables } from '../../config.ts'
 import { ASSERTION_SECONDS } from '../../limits.ts'
 import { ClockCache } from '../../registry/edge/index.ts'
@@ -71,7 +71,7 @@ const identify = (caller: Authentication): { sub?: string; sub_id?: object } => 
 export const findIdentityErrors = async (
   { upstream, hosts }: Manifest,
   env: KeyEnv & Variables,
-): Promise<CardError[]> => {
+): Promise<Finding[]> => {
   if (upstream.identity === undefined) return []
   const keys = await getSigningKeys(env)
   const messages = [

@@ -1,5 +1,5 @@
 import { containsSecret } from '../../card/lint/index.ts'
-import { type CardError, truncateNotes } from '../../card/model/index.ts'
+import { type Finding, truncateFindings } from '../../card/model/index.ts'
 import { checkDocument } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_MCP_LISTS_LENGTH, MAX_SKILLS } from '../../limits.ts'
@@ -14,7 +14,7 @@ export const toSuperxCard = (
   id: string,
   discovered: Discovered,
   serverUrl?: string,
-): { card: JsonObject; notes: CardError[] } => {
+): { card: JsonObject; notes: Finding[] } => {
   const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = forms.flatMap(form => {
@@ -36,7 +36,7 @@ export const toSuperxCard = (
     ...Object.fromEntries(lists.map(({ member, entries }) => [member, entries])),
   }
   const notes = [...descriptionNotes, ...lists.flatMap(list => list.notes)]
-  return { card, notes: truncateNotes(notes, pointer => pointer) }
+  return { card, notes: truncateFindings(notes, pointer => pointer) }
 }
 
 /** The part of each text of a server about itself that its card shows: instructions are for models, and may be long. */
@@ -50,7 +50,7 @@ const describeServer = (
   { title, name, description }: JsonObject,
   instructions: string | undefined,
   serverUrl: string | undefined,
-): { described: string[]; notes: CardError[] } => {
+): { described: string[]; notes: Finding[] } => {
   const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
     .filter(text => text !== undefined)
     .map(text => truncate(text, MAX_DESCRIPTION_LENGTH))
@@ -103,10 +103,10 @@ const toEntries = (
   { items, truncated }: Listed,
   form: (typeof forms)[number],
   budget: Budget,
-): { entries: JsonObject[]; notes: CardError[] } => {
+): { entries: JsonObject[]; notes: Finding[] } => {
   const { member, item, key } = form
   const entries: JsonObject[] = []
-  const notes: CardError[] = []
+  const notes: Finding[] = []
   const keys = new Set<string>()
   const note = (message: string): void => {
     notes.push({ pointer: `/${member}`, message })

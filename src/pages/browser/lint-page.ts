@@ -17,7 +17,7 @@ import {
 } from './elements/index.ts'
 import { countIssues, type LintResult, NOTE_GROUPS } from './report/index.ts'
 
-type Note = LintResult['errors'][number]
+type Finding = LintResult['errors'][number]
 
 /** Something about a part of the card, at a line of the text. The text goes on after the pointer, as a sentence. */
 type Mark = { line: number; kind: keyof typeof KIND_LABELS; pointer?: string; text: string }
@@ -77,7 +77,7 @@ const findLine = (pointer: string, locate: Locator): number => {
   }
 }
 
-const toMark = ({ pointer, message }: Note, locate: Locator, kind: Mark['kind'] = 'bad'): Mark => ({
+const toMark = ({ pointer, message }: Finding, locate: Locator, kind: Mark['kind'] = 'bad'): Mark => ({
   ...{ line: findLine(pointer, locate), kind, pointer, text: message },
 })
 

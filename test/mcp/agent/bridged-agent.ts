@@ -1,4 +1,4 @@
-import type { WireVersion } from '../../../src/card/model/calls.ts'
+import type { WireVersion } from '../../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { type Host, sharedHost } from '../../support/host.ts'
 import { startToolServer, type TestTool, type ToolServer } from '../../support/mcp-server.ts'

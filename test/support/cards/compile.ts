@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type CompileContext, type Compiled, compile } from '../../../src/card/compile/index.ts'
-import type { CardError, Issue } from '../../../src/card/model/registration-report.ts'
+import type { Finding, Issue } from '../../../src/card/model/registration-report.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard } from './cards.ts'
 
@@ -19,7 +19,7 @@ export const compileCard = (
 }
 
 /** Returns the errors of a document that must be rejected. */
-export const getCompileErrors = (document: Json, fetched?: JsonObject): CardError[] => {
+export const getCompileErrors = (document: Json, fetched?: JsonObject): Finding[] => {
   const result = compile(document, { ...registration, fetched })
   if ('compiled' in result) throw new Error('the document is valid')
   return result.errors
