@@ -1,18 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ApiError } from '../src/api/client/index.ts'
 import type { Pointer } from '../src/json/index.ts'
-import { createClient, type HostClient, listAgents } from './client/index.ts'
+import { createHostClient, type HostClient, listAgents } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
-import { HostError, onRejection } from './failure.ts'
+import { CommandError, ExitCode, MissingTokenError, UsageError } from './exit-codes.ts'
+import { HostError, reportFailure } from './failure.ts'
 import { type HostNameFlags, isLoopback, isUnencrypted, type ResolvedHost, resolveHost } from './hosts/index.ts'
 import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
-/** Adds a command to the program. It passes its exit code to `exit`; one that keeps running may do so repeatedly. */
+/** Adds a command to the program. It passes its exit code, by default 0, to `exit`; the last one counts. */
 export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
-
-/** The default of `--retries`. */
-export const DEFAULT_RETRIES = 4
 
 /** Describes the arguments of a command that reads the owner's files. */
 export const FILES_HELP = "files, folders or globs such as 'cards/team1-*.yaml'"
@@ -111,38 +109,27 @@ export const resolveWithWarning = (flags: HostNameFlags, context: Context, resol
 /** Returns why a command failed: a token may be missing because no host runs, for which npm start would make one. */
 export const explainFailure = async (error: unknown, context: Context): Promise<unknown> => {
   if (!(error instanceof MissingTokenError) || !isLoopback(error.url)) return error
-  const health = createHostClient({ url: error.url, token: '' }, context).getHealth()
-  const found = await health.catch((reason: unknown) => reason)
-  return found instanceof Error ? found : error
+  const { getHealth } = createHostClient({ url: error.url, token: '' }, context)
+  return getHealth().then(
+    () => error,
+    (reason: unknown) => reason,
+  )
 }
 
+/** A host, and the client for it, which reports its retries on the terminal. */
+export type HostConnection = { host: ResolvedHost; client: HostClient }
+
 /** Connects to the host that the flags name. With `findHost`, the token is optional. */
-export const connectTo = (flags: HostFlags, context: Context, resolve = resolveHost): HostConnection => {
+export const connect = (flags: HostFlags, context: Context, resolve = resolveHost): HostConnection => {
   const host = resolveWithWarning(flags, context, resolve)
   return { host, client: createHostClient(host, context) }
 }
 
-/** Creates a client for the host that the flags name. */
-export const connect = (flags: HostFlags, context: Context): HostClient => connectTo(flags, context).client
-
-/** Creates a client that reports its retries on the terminal. */
-export const createHostClient = (host: { url: string; token: string }, { terminal, fetch, clock }: Context) =>
-  createClient({ ...host, retries: DEFAULT_RETRIES, fetch, clock, inform: terminal.info })
-
-/** A host, and the client for it. */
-export type HostConnection = { host: ResolvedHost; client: HostClient }
-
-/** Returns the message that an agent does not exist, which suggests one that does. */
-export const describeMissing = async (id: string, { host, client }: HostConnection): Promise<string> => {
+/** Returns the error that an agent does not exist, which suggests one that does. */
+export const missingAgent = async (id: string, { host, client }: HostConnection): Promise<CommandError> => {
   const ids = await listIds(client)
   const [before, after] = host.token === '' ? ['public ', ', and no token was sent'] : ['', ' that this token may read']
-  return `The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`
-}
-
-/** Reports that an agent does not exist, and suggests one that does. */
-export const reportMissing = async (id: string, connection: HostConnection, { terminal }: Context): Promise<number> => {
-  terminal.error(await describeMissing(id, connection))
-  return ExitCode.rejected
+  return new CommandError(ExitCode.rejected, `The host has no ${before}agent "${id}"${after}.${didYouMean(id, ids)}`)
 }
 
 /** Returns the ids of the agents that the token may read, or, without the scope `read`, of those that it may write. */
@@ -162,51 +149,42 @@ export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
   return interruption.signal
 }
 
-/** Calls `work`, which returns an exit code, for one id after the other until the host cannot be used. */
+/** Calls `work` for one id after the other until the host cannot be used, and reports each failure. */
 export const forEachId = async (
   ids: readonly string[],
-  context: Context,
-  work: (id: string) => Promise<number>,
+  { terminal }: Context,
+  work: (id: string) => Promise<void>,
 ): Promise<{ exitCode: number; failure?: string }> => {
   let exitCode: number = ExitCode.ok
-  try {
-    for (const id of ids) {
-      const rejected = onRejection(error => reportRejection(error, context, id))
-      exitCode = Math.max(exitCode, await work(id).catch(rejected))
+  for (const id of ids)
+    try {
+      await work(id)
+    } catch (error) {
+      if (error instanceof ApiError) error.message = `${id}: ${error.message}`
+      else if (error instanceof HostError) return { exitCode: reportFailure(error, terminal), failure: error.message }
+      else if (!(error instanceof CommandError)) throw error
+      exitCode = Math.max(exitCode, reportFailure(error, terminal))
     }
-    return { exitCode }
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error
-    context.terminal.error(`${error.message}.`)
-    return { exitCode: ExitCode.unreachable, failure: error.message }
-  }
+  return { exitCode }
 }
 
 /**
- * Calls `work` for one id after the other, which returns what to report of a change, or the exit code of a failure.
- * With `--json`, prints the ids that were changed in one object, under the name `changed`.
+ * Calls `work`, which returns what to report of a change, for one id after the other. With `--json`, prints the ids
+ * that were changed in one object, under the name `changed`.
  */
 export const changeEach = async (
   ids: readonly string[],
   { changed, json }: Pick<HostFlags, 'json'> & { changed: string },
   context: Context,
-  work: (id: string) => Promise<string | number>,
+  work: (id: string) => Promise<string>,
 ): Promise<number> => {
   const { terminal } = context
   const done: string[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
     const result = await work(id)
-    if (typeof result === 'number') return result
     done.push(id)
     if (!json) terminal.report(result)
-    return ExitCode.ok
   })
   if (json) terminal.out(JSON.stringify({ [changed]: done, ...(failure !== undefined && { failure }) }))
   return exitCode
-}
-
-/** Reports why the host rejected a request, and returns the exit code. `subject` is what was requested. */
-export const reportRejection = ({ message }: { message: string }, { terminal }: Context, subject?: string): number => {
-  terminal.error(subject === undefined ? message : `${subject}: ${message}`)
-  return ExitCode.rejected
 }

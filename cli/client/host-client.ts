@@ -1,6 +1,7 @@
 import { ApiError, createClient as createApiClient } from '../../src/api/client/index.ts'
 import { isExpected } from '../../src/api/client/shared.ts'
 import { isJsonObject, type JsonObject } from '../../src/json/index.ts'
+import type { Context } from '../context.ts'
 import { HostError, onRejection } from '../failure.ts'
 import { identifyHost } from './first-contact.ts'
 import { explainWith, type HostAccess, openStream, sendWith } from './http.ts'
@@ -30,6 +31,16 @@ export const createClient = (access: HostAccess) => {
     openExport: () => identify().then(() => openStream(access, '/export')),
   }
 }
+
+/** How often a request is retried by default. */
+export const DEFAULT_RETRIES = 4
+
+/** Creates a client that reports its retries on the terminal. */
+export const createHostClient = (
+  host: Pick<HostAccess, 'url' | 'token' | 'tokenFrom'>,
+  { terminal, fetch, clock }: Context,
+  { retries = DEFAULT_RETRIES, signal }: Partial<Pick<HostAccess, 'retries' | 'signal'>> = {},
+): HostClient => createClient({ ...host, retries, signal, fetch, clock, inform: terminal.info })
 
 /** Returns the items of all pages, `limit` at most. */
 export const readList = async <Page, Item>(

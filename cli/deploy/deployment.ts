@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { MIN_ADMIN_TOKEN_LENGTH } from '../../src/limits.ts'
-import { createClient, HostError } from '../client/index.ts'
+import { createHostClient, HostError } from '../client/index.ts'
 import { type Context, poll, readEnvFile, readEnvText } from '../context.ts'
 import { ExitCode, UsageError } from '../exit-codes.ts'
 import { isSystemError } from '../failure.ts'
@@ -10,6 +10,7 @@ import { type HostSettings, parseHostUrl, resolveHost, TEMPLATE_NAMES } from '..
 import { CARDS_FOLDER, isFolder, loadManifests, replaceFile } from '../manifests/index.ts'
 import { syncText } from '../reporters/index.ts'
 import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
+import { withoutProgress } from '../terminal.ts'
 import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
 /** The time that a new URL may take until it can be reached. */
@@ -224,8 +225,9 @@ const hasCards = (url: string, { cwd }: Context): boolean => {
 }
 
 /** Checks whether a URL responds as a host that has an admin token, which takes effect a moment after it is stored. */
-const isReady = async (url: string, { fetch, clock }: Context): Promise<boolean> => {
-  const client = createClient({ url, token: '', retries: 0, fetch, clock, inform: () => {} })
+const isReady = async (url: string, context: Context): Promise<boolean> => {
+  const quiet = { ...context, terminal: withoutProgress(context.terminal) }
+  const client = createHostClient({ url, token: '' }, quiet, { retries: 0 })
   try {
     const { registry, missing } = await client.getHealth()
     return registry === 'reachable' && !missing.includes('ADMIN_TOKEN')

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import pMap from 'p-map'
 import type { JsonObject } from '../../src/json/index.ts'
-import { createClient, type HostClient, listAgents as listRegistered, readLiveCard } from '../client/index.ts'
+import { createHostClient, type HostClient, listAgents as listRegistered, readLiveCard } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { curlCall } from '../curl.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -32,15 +32,14 @@ export const welcome = async (
   { shellToken, state }: { shellToken: string; state: string },
   context: Context,
 ): Promise<void> => {
-  const { terminal, cwd, fetch, clock } = context
+  const { terminal, cwd } = context
   const { url } = host
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
   if (samples.length > 0) await send(samples, host, false, context)
   // A sample of an earlier start may have the id of a card.
   await send([], host, true, context)
-  const client = createClient({ ...host, retries: NON_INTERACTIVE.retries, fetch, clock, inform: terminal.info })
-  const { agents, root, hasRootCard } = await listAgents(client, url)
+  const { agents, root, hasRootCard } = await listAgents(createHostClient(host, context), url)
   const isShown = (sample: string) =>
     samples.some(file => isSampleOf(sample, file)) &&
     agents.some(({ id, visibility }) => id === sample && visibility === 'public')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/index.ts'
 import { isPrivateHost } from '../../src/http/shared.ts'
 import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
-import { ApiError, createClient, type HostClient, HostError, readAgent, readLiveCard } from '../client/index.ts'
+import { ApiError, createHostClient, type HostClient, HostError, readAgent, readLiveCard } from '../client/index.ts'
 import { type Context, poll } from '../context.ts'
 import { asRejection, onRejection } from '../failure.ts'
 import type { HostSettings } from '../hosts/index.ts'
@@ -15,7 +15,7 @@ import { selectFiles } from './selection.ts'
 import { Breaker, forEach, type Run, type SyncOptions } from './sync-run.ts'
 
 /** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
-export const NON_INTERACTIVE = { refresh: true, retries: 4 } as const satisfies SyncOptions
+export const NON_INTERACTIVE = { refresh: true } as const satisfies SyncOptions
 
 /** Brings a host in line with the owner's files. `named` are files and folders; `cards/` by default. */
 export const syncCards = async (
@@ -25,8 +25,8 @@ export const syncCards = async (
   context: Context,
 ): Promise<SyncResult> => {
   const { url, set } = host
-  const { fetch, clock, cwd, terminal } = context
-  const { retries, signal } = options
+  const { cwd, terminal } = context
+  const { signal } = options
   const folders = defaultToCardsFolder(named)
   const loaded = loadManifests(folders, url, cwd, options.allowSecrets)
   if (!options.prune || options.isWatch) rejectNoCards(folders, loaded)
@@ -34,7 +34,7 @@ export const syncCards = async (
   for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
-  const client = createClient({ ...host, retries, fetch, clock, inform: terminal.info, signal })
+  const client = createHostClient(host, context, options)
   const run: Run = { url, client, options, context, breaker: new Breaker(signal) }
   const orphans = options.prune
     ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })

@@ -15,7 +15,7 @@ export type SyncOptions = {
   force?: boolean | undefined
   /** Also sends unchanged manifests: an upgraded or moved host makes a different card from the same manifest. */
   refresh?: boolean | undefined
-  retries: number
+  retries?: number
   /** The seconds to wait until the edge serves what was pushed. */
   wait?: number | undefined
   /** Globs of the ids that are looked at; all without any. */

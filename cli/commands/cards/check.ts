@@ -2,7 +2,7 @@ import type { ReceiptTest, ServedReceipt } from '../../../src/card/model/index.t
 import { type ReceiptVerification, readKeys, verifyReceipt } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../exit-codes.ts'
-import { type AddCommand, addHostOptions, connectTo, type HostFlags, reportMissing } from '../../options.ts'
+import { type AddCommand, addHostOptions, connect, type HostFlags, missingAgent } from '../../options.ts'
 import { colors, formatTable } from '../../terminal.ts'
 
 type CheckFlags = HostFlags & { send?: true }
@@ -18,14 +18,14 @@ export const addCheck: AddCommand = (program, context, exit) => {
 
 const check = async (id: string, flags: CheckFlags, context: Context): Promise<number> => {
   const { terminal } = context
-  const connection = connectTo(flags, context)
+  const connection = connect(flags, context)
   const { client } = connection
   const served = await client.call('POST /agents/:id/check', {
     ...{ params: { id }, body: flags.send ? { send: true } : {}, ignore: 'agent-not-found' },
     // The host gives up earlier. It never sends the agent a second message.
     ...{ timeoutMs: 120_000, once: true },
   })
-  if (served === undefined) return reportMissing(id, connection, context)
+  if (served === undefined) throw await missingAgent(id, connection)
   const verification = await verifyReceipt(served, await readKeys(client))
   if (flags.json) terminal.out(JSON.stringify({ ...served, verification }))
   else terminal.report(receiptText(served, verification))

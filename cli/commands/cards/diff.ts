@@ -5,7 +5,6 @@ import {
   addFileOptions,
   addOnlyOption,
   choiceOption,
-  DEFAULT_RETRIES,
   FILES_HELP,
   type FileFlags,
   type HostFlags,
@@ -58,7 +57,7 @@ const diff = async (files: readonly string[], flags: Flags, context: Context): P
   const { terminal, cwd } = context
   if (prune) rejectPrunedFiles(files, cwd)
   const host = resolveWithWarning(flags, context)
-  const options = { dryRun: true, prune, only, allowSecrets: allowSecret, retries: DEFAULT_RETRIES }
+  const options = { dryRun: true, prune, only, allowSecrets: allowSecret }
   const found = await syncCards(files, host, { ...options, signal: interruptSignal(context) }, context)
   // Neither findings of the linter nor the state of remote cards is a difference.
   const result = { ...found, results: found.results.map(({ issues: _, source: __, ...rest }) => rest) }

@@ -56,7 +56,7 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
     throw new UsageError('--host, --url and --token need --observed: without it, lint asks no host.')
   const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
   const loaded = { ...selectFiles(read, flags.only), skipped }
-  const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context)) : undefined
+  const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context).client) : undefined
   const report = collectLintResults(loaded, calls)
   const [quiet, strict] = [flags.quiet === true, flags.strict === true]
   if (format !== 'text') terminal.out(FORMATS[format](report))

@@ -5,10 +5,9 @@ import {
   type AddCommand,
   addHostOptions,
   addOnlyOption,
-  createHostClient,
+  connect,
   type HostFlags,
   interruptSignal,
-  resolveWithWarning,
 } from '../../options.ts'
 import { agentText, countsText, differenceText, toJsonPatch } from '../../reporters/index.ts'
 import { exitCodeOf, type PullResult, pullCards } from '../../sync/index.ts'
@@ -35,8 +34,7 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
   if (set !== undefined && all) throw new UsageError('--set and --all exclude each other.')
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
   const { terminal } = context
-  const host = resolveWithWarning(flags, context)
-  const client = createHostClient(host, context)
+  const { host, client } = connect(flags, context)
   const switches = { all: all === true, force: force === true, signal: interruptSignal(context) }
   const result = await pullCards(client, host, { ids, only, set, out, ...switches }, context)
   const exitCode = exitCodeOf(result)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { DEFAULT_RETRIES } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../exit-codes.ts'
 import { CARDS_FOLDER } from '../../manifests/index.ts'
@@ -9,7 +10,6 @@ import {
   addFileOptions,
   addHostOptions,
   addOnlyOption,
-  DEFAULT_RETRIES,
   FILES_HELP,
   type FileFlags,
   type HostFlags,

@@ -4,9 +4,9 @@ import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../../src/card/model/index.ts'
 import type { JsonObject } from '../../../src/json/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
-import { ApiError, deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
+import { deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { CommandError, ExitCode, UsageError } from '../../exit-codes.ts'
 import { asRejection } from '../../failure.ts'
 import { findHost, resolveHost } from '../../hosts/index.ts'
 import {
@@ -16,13 +16,11 @@ import {
   addOnlyOption,
   changeEach,
   choiceOption,
-  connectTo,
-  describeMissing,
+  connect,
   type HostConnection,
   type HostFlags,
   listIds,
-  reportMissing,
-  reportRejection,
+  missingAgent,
 } from '../../options.ts'
 import { createFilter } from '../../sync/index.ts'
 import { escapeControls, formatCount } from '../../terminal.ts'
@@ -40,18 +38,18 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .description('list the agents of the host, or search them')
     .argument('[words...]', 'only agents that have all of these words in their card, best first')
     .option('--set <name>', 'agents of this set')
-    .action(async (words: string[], flags: ListFlags) => exit(await list(words, flags, context)))
+    .action((words: string[], flags: ListFlags) => list(words, flags, context))
   addHostOptions(program.command('show'), 'read; for --manifest, write')
     .description('print the card of an agent as clients get it, or its manifest')
     .argument('<id>', 'the agent')
     .addOption(choiceOption('--dialect <dialect>', DIALECT_HELP, ['hybrid', ...dialectNames]).conflicts('manifest'))
     .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
-    .action(async (id: string, flags: ShowFlags) => exit(await show(id, flags, context)))
+    .action((id: string, flags: ShowFlags) => show(id, flags, context))
   addConnectionOptions(program.command('open'), 'read')
     .description("open an agent's card in a browser; without a terminal, print its URL")
     .argument('[id]', 'the agent; default: the card of the host')
     .option('--print', 'only print the URL')
-    .action(async (id: string | undefined, flags: OpenFlags) => exit(await open(id, flags, context)))
+    .action((id: string | undefined, flags: OpenFlags) => open(id, flags, context))
   addHostOptions(program.command('remove'), 'write')
     .description('remove agents from the host, after asking; rollback can restore them')
     .argument('<ids...>', 'the agents')
@@ -65,13 +63,11 @@ export const addAgents: AddCommand = (program, context, exit) => {
 }
 
 const clearTasks = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const connection = connectTo(flags, context)
+  const connection = connect(flags, context)
   return changeEach(ids, { ...flags, changed: 'cleared' }, context, async id => {
-    const response = await connection.client.send('DELETE /agents/:id/tasks', {
-      params: { id },
-      ignore: 'agent-not-found',
-    })
-    if (response === undefined) return reportMissing(id, connection, context)
+    const options = { params: { id }, ignore: 'agent-not-found' } as const
+    const response = await connection.client.send('DELETE /agents/:id/tasks', options)
+    if (response === undefined) throw await missingAgent(id, connection)
     return `cleared ${id}; it can use its ids again in ${formatCount(CLEARED_ID_SECONDS / 60, 'minute')}`
   })
 }
@@ -82,15 +78,17 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   for (const id of named) requireId(id)
   if (!flags.yes && !terminal.canAsk)
     throw new UsageError('remove cannot ask without a terminal: add --yes to remove without being asked.')
-  const connection = connectTo(flags, context)
+  const connection = connect(flags, context)
   const { host, client } = connection
   const etags = new Map<string, string>()
   let lookUpCode: number = ExitCode.ok
   for (const id of new Set(named)) {
     const found = await readAgent(client, id).catch(asRejection)
-    if (found === undefined) lookUpCode = await reportMissing(id, connection, context)
-    else if (found instanceof ApiError) lookUpCode = reportRejection(found, context, id)
-    else etags.set(id, found.etag)
+    if (found && 'etag' in found) etags.set(id, found.etag)
+    else {
+      terminal.error(found ? `${id}: ${found.message}` : (await missingAgent(id, connection)).lines)
+      lookUpCode = ExitCode.rejected
+    }
   }
   const ids = [...etags.keys()]
   const question = `Remove ${formatCount(ids.length, 'agent')} from ${host.url}: ${ids.join(', ')}?`
@@ -99,10 +97,9 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   let hasRemoved = false
   const exitCode = await changeEach(isConfirmed ? ids : [], { ...flags, changed: 'removed' }, context, async id => {
     const rejection = await deleteAgent(client, id, etags.get(id) ?? '').catch(asRejection)
-    if (rejection) {
-      const message = 'it was changed after it was looked up, so it was kept. Run the command again.'
-      return reportRejection(rejection.status === 412 ? { message } : rejection, context, id)
-    }
+    if (rejection?.status === 412)
+      rejection.message = 'it was changed after it was looked up, so it was kept. Run the command again.'
+    if (rejection) throw rejection
     hasRemoved = true
     return `removed ${id}`
   })
@@ -114,11 +111,11 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
   return Math.max(lookUpCode, exitCode)
 }
 
-const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<number> => {
+const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<void> => {
   const { only, set, json } = flags
   const { terminal } = context
   if (set !== undefined) requireId(set, 'the name of a set')
-  const { host, client } = connectTo(flags, context, findHost)
+  const { host, client } = connect(flags, context, findHost)
   const listed = await listAgents(client, { set, q: words.join(' ') || undefined })
   if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const isSelected = createFilter(only)
@@ -130,22 +127,19 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
   if (json) terminal.out(JSON.stringify({ url: host.url, agents }))
   else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
   else terminal.table(columns, rows)
-  return ExitCode.ok
 }
 
-const show = async (id: string, flags: ShowFlags, context: Context): Promise<number> => {
+const show = async (id: string, flags: ShowFlags, context: Context): Promise<void> => {
   const { dialect, manifest, json } = flags
-  const { terminal } = context
   requireId(id)
-  const connection = connectTo(flags, context, manifest ? resolveHost : findHost)
+  const connection = connect(flags, context, manifest ? resolveHost : findHost)
   const { client } = connection
   const card = { params: { id }, query: { dialect }, ignore: 'agent-not-found' } as const
   const document = manifest
     ? (await readAgent(client, id))?.manifest
     : await client.call('GET /agents/:id/.well-known/agent-card.json', card)
-  if (document === undefined) return reportMissing(id, connection, context)
-  terminal.out(manifest && !json ? toYaml(document) : JSON.stringify(document, null, 2))
-  return ExitCode.ok
+  if (document === undefined) throw await missingAgent(id, connection)
+  context.terminal.out(manifest && !json ? toYaml(document) : JSON.stringify(document, null, 2))
 }
 
 /** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
@@ -154,31 +148,28 @@ const toYaml = (value: JsonObject): string => {
   return escapeControls(text) === text ? text : JSON.stringify(value, null, 2)
 }
 
-const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<number> => {
+const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<void> => {
   const { terminal } = context
   if (id !== undefined) requireId(id)
-  const connection = connectTo(flags, context, findHost)
+  const connection = connect(flags, context, findHost)
   const { host, client } = connection
   await client.getHealth()
   const { etag, isPending } = await readLiveCard(client, id)
-  if (etag === undefined) {
-    terminal.error(await explainUnreadable(id, isPending, connection))
-    return ExitCode.rejected
-  }
+  if (etag === undefined) throw await explainUnreadable(id, isPending, connection)
   const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
   const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
   if (isOpened) terminal.info(`Opened ${url}`)
   else terminal.out(url)
-  return ExitCode.ok
 }
 
-/** Returns why a browser, which sends no token, gets no card. */
+/** Returns the error that a browser, which sends no token, gets no card. */
 const explainUnreadable = async (id: string | undefined, isPending: boolean, connection: HostConnection) => {
-  if (id === undefined) return 'The host has no root agent: name one, such as npx sync-card open weather.'
-  if (isPending) return `The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`
+  const unreadable = (reason: string) => new CommandError(ExitCode.rejected, reason)
+  if (id === undefined) return unreadable('The host has no root agent: name one, such as npx sync-card open weather.')
+  if (isPending) return unreadable(`The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`)
   const isRegistered = (await listIds(connection.client)).includes(id)
-  if (!isRegistered) return describeMissing(id, connection)
-  return `${id} is internal, and a browser sends no token: npx sync-card show ${id}`
+  if (!isRegistered) return missingAgent(id, connection)
+  return unreadable(`${id} is internal, and a browser sends no token: npx sync-card show ${id}`)
 }
 
 /** The programs that open a URL, by platform. None of them is a shell, so nothing in the URL is interpreted. */

@@ -25,7 +25,7 @@ export const addAudit: AddCommand = (program, context, exit) => {
     .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .option('--until <time>', 'before this date or time')
     .option('--limit <count>', 'entries at most', parseLimit, 50)
-    .action(async (flags: ListFlags) => exit(await list(flags, context)))
+    .action((flags: ListFlags) => list(flags, context))
   addHostOptions(audit.command('verify'), 'admin')
     .description('recompute the chain of the audit, and check its signature')
     .option('--seen <number:hash>', 'the newest entry of an earlier verification, which must still be there', parseSeen)
@@ -43,17 +43,16 @@ const parseSeen = (text: string): SeenHead => {
   throw new InvalidArgumentError('Use what `npx sync-card audit verify` printed, such as 17:3f….')
 }
 
-const list = async (flags: ListFlags, context: Context): Promise<number> => {
-  const { limit, json } = flags
+const list = async (flags: ListFlags, context: Context): Promise<void> => {
+  const { agent, actor, what, since, until, limit, json } = flags
   const { terminal } = context
-  const { agent, actor, what, since, until } = flags
-  const pages = connect(flags, context).pages('GET /audit', { query: { agent, actor, what, since, until } })
+  const { client } = connect(flags, context)
+  const pages = client.pages('GET /audit', { query: { agent, actor, what, since, until } })
   const entries = await readList(pages, page => page.entries, limit)
   const rows = entries.map(entry => COLUMNS.map(name => toCell(entry[name])))
   if (json) terminal.out(JSON.stringify({ entries }))
   else if (entries.length === 0) terminal.info('The audit has no such entries.')
   else terminal.table(COLUMNS, rows)
-  return ExitCode.ok
 }
 
 const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
@@ -73,7 +72,7 @@ type Problem = { entry?: number; message: string }
 
 const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context): Promise<number> => {
   const { terminal } = context
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   const { entries, head, ...chain } = await verifyChain(client, flags.seen)
   const invalid = head ? await verifySignature(head, client) : undefined
   const problem = chain.problem ?? invalid

@@ -14,19 +14,17 @@ type HistoryFlags = HostFlags & { limit: number }
 const DEFAULT_LIMIT = 20
 
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
-export const addHistory: AddCommand = (program, context, exit) => {
+export const addHistory: AddCommand = (program, context) => {
   addHostOptions(program.command('history'), 'write')
     .description('list the revisions of an agent, the newest first: who made them, and what they changed for clients')
     .argument('<id>', 'the agent; it may have been removed')
     .option('--limit <count>', 'revisions at most', parseSeq, DEFAULT_LIMIT)
-    .action(async (id: string, flags: HistoryFlags) => exit(await history(requireId(id), flags, context)))
+    .action((id: string, flags: HistoryFlags) => history(requireId(id), flags, context))
   addHostOptions(program.command('rollback'), 'write')
     .description('register the manifest of an earlier revision again, as a new revision')
     .argument('<id>', 'the agent; it may have been removed')
     .argument('<seq>', 'the number of the revision, as history shows it', parseSeq)
-    .action(async (id: string, to: number, flags: HostFlags) =>
-      exit(await rollback({ id: requireId(id), to }, flags, context)),
-    )
+    .action((id: string, to: number, flags: HostFlags) => rollback({ id: requireId(id), to }, flags, context))
 }
 
 const revisionPattern = /^[1-9]\d{0,14}$/
@@ -60,7 +58,7 @@ export const diffRevisions = async (
   if (prune || only || allowSecret.length > 0 || format === 'markdown')
     throw new UsageError('Revisions are compared without --prune, --only, --allow-secret and --format markdown.')
   const options = { params: { id, seq: to }, query: { from } }
-  const found = await connect(flags, context).call('GET /agents/:id/revisions/:seq/diff', options)
+  const found = await connect(flags, context).client.call('GET /agents/:id/revisions/:seq/diff', options)
   const manifest = found.manifest.map(hideSecretsInChange)
   const isEqual = found.changes.length === 0 && manifest.length === 0
   const title = `${id} ${found.from} → ${to}`
@@ -71,21 +69,20 @@ export const diffRevisions = async (
   return isEqual ? ExitCode.ok : ExitCode.outOfDate
 }
 
-const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<number> => {
+const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<void> => {
   const { terminal } = context
-  const pages = connect(flags, context).pages('GET /agents/:id/revisions', { params: { id } })
+  const pages = connect(flags, context).client.pages('GET /agents/:id/revisions', { params: { id } })
   const found = await readList(pages, page => page.revisions, limit)
   // Without what a fetched card changed, which may have a secret.
   const revisions = found.map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
   if (flags.json) terminal.out(JSON.stringify({ id, revisions }))
   else terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
-  return ExitCode.ok
 }
 
-const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Context): Promise<number> => {
+const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Context): Promise<void> => {
   const { terminal } = context
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   const registered = await readAgent(client, id)
   const result = await registerAgain(client, { id, to }, registered?.etag)
   const { source, ...shown } = result
@@ -98,7 +95,6 @@ const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Contex
   if (result.changed)
     terminal.info(`No file is changed: ${pull}, or the next npx sync-card registers what your file has.`)
   if (!result.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
-  return ExitCode.ok
 }
 
 /** Registers the manifest of a revision again. `etag` is of what it replaces; without one, there must be no agent. */

@@ -11,7 +11,7 @@ import {
   type AddCommand,
   addConnectionOptions,
   addHostOptions,
-  connectTo,
+  connect,
   type HostFlags,
   interruptSignal,
 } from '../../options.ts'
@@ -33,39 +33,36 @@ const DEPLOY_TIMEOUT_MS = 2 * MINUTE_MS
 const RESIGN_TIMEOUT_MS = 15 * MINUTE_MS
 
 /** Adds `keys`, which makes, rotates and retires the keys that a host signs with. */
-export const addKeys: AddCommand = (program, context, exit) => {
+export const addKeys: AddCommand = (program, context) => {
   const keys = program.command('keys').description('make, rotate and retire the keys that a host signs with')
   keys
     .command('create')
     .description('make the first key of a host and store it as the secret SIGNING_KEY')
     .argument('[args...]', WRANGLER_HELP)
     .option('--print', 'print the secret on stdout instead')
-    .action(async (args: string[], { print }: RotateFlags) => exit(await create(args, print, context)))
+    .action((args: string[], { print }: RotateFlags) => create(args, print, context))
   addConnectionOptions(keys.command('rotate'), 'admin')
     .description('make the next key: it is published now, and signs in ten minutes')
     .argument('[args...]', WRANGLER_HELP)
     .option('--print', 'print the secret on stdout instead, and the name to store it under on stderr')
-    .action(async (args: string[], flags: RotateFlags) => exit(await rotate(args, flags, context)))
+    .action((args: string[], flags: RotateFlags) => rotate(args, flags, context))
   addConnectionOptions(keys.command('retire'), 'admin')
     .description('delete the previous key once no cache needs it, or a key that has leaked at once')
     .argument('[key]', 'its kid or role; default: previous')
     .argument('[args...]', WRANGLER_HELP)
     .option('--now', 'the key has leaked: delete or replace it at once, and sign everything again')
-    .action(async (key: string | undefined, args: string[], flags: RetireFlags) =>
-      exit(await retire([key ?? [], args].flat(), flags, context)),
+    .action((key: string | undefined, args: string[], flags: RetireFlags) =>
+      retire([key ?? [], args].flat(), flags, context),
     )
   addHostOptions(keys.command('list'), 'admin')
     .description('list the keys of a host, what each is for, and what is next to do')
-    .action(async (flags: HostFlags) => exit(await list(flags, context)))
+    .action((flags: HostFlags) => list(flags, context))
 }
 
-const create = async (args: readonly string[], print: true | undefined, context: Context): Promise<number> => {
+const create = async (args: readonly string[], print: true | undefined, context: Context): Promise<void> => {
   const { terminal, cwd, env, processEnv } = context
   const key = createSigningKey()
-  if (print) {
-    terminal.out(JSON.stringify(key))
-    return ExitCode.ok
-  }
+  if (print) return terminal.out(JSON.stringify(key))
   const { SYNC_CARD_URL: url } = env
   if (url !== undefined && isLoopback(parseHostUrl(url, 'SYNC_CARD_URL')))
     throw localHostError(url, 'Set SYNC_CARD_URL to the deployed one, or unset it.')
@@ -76,7 +73,6 @@ const create = async (args: readonly string[], print: true | undefined, context:
     throw new UsageError(`The Worker has a ${existing} already. To replace it: npx sync-card keys rotate`)
   rejectFailure('stored', await wrangler.putSecret('SIGNING_KEY', JSON.stringify(key), args))
   terminal.info(`SIGNING_KEY is now ${key.kid}; it was not displayed.`)
-  return ExitCode.ok
 }
 
 /** Returns the keys of a host. Throws for a secret that this version does not know: it might be any of the Worker. */
@@ -86,9 +82,9 @@ const readKeys = async ({ call }: HostClient): Promise<HostKeys> => {
   throw new HostError('the host has a key of a kind that this sync-card does not know: upgrade it')
 }
 
-const list = async (flags: HostFlags, context: Context): Promise<number> => {
+const list = async (flags: HostFlags, context: Context): Promise<void> => {
   const { terminal } = context
-  const { host, client } = connectTo(flags, context)
+  const { host, client } = connect(flags, context)
   const state = await readKeys(client)
   const { keys, problem, unsigned } = state
   const isLocal = isLoopback(host.url)
@@ -101,7 +97,6 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
   else terminal.report(formatTable([['role', 'kid', 'secret', 'signs since', 'next'].map(colors.dim), ...rows]))
   if (problem !== undefined) terminal.error(problem)
   if (unsigned > 0) terminal.info(`Agents that wait for being signed again: ${unsigned}.`)
-  return ExitCode.ok
 }
 
 const describeNext = (key: HostKey, state: HostKeys): string => {
@@ -132,7 +127,7 @@ const findObstacle = ({ retirable }: HostKey, { unsigned, time }: HostKeys): str
 type Session = ReturnType<typeof openSession>
 
 const openSession = (args: readonly string[], flags: RotateFlags, context: Context) => {
-  const { host, client } = connectTo(flags, context)
+  const { host, client } = connect(flags, context)
   const { url } = host
   // wrangler changes the deployed Worker, whatever the host is.
   if (!flags.print && isLoopback(url)) throw localHostError(url, 'Name the deployed one with --host or --url.')
@@ -160,7 +155,7 @@ const listSecrets = async (wrangler: Wrangler, args: readonly string[]): Promise
   throw new CommandError(ExitCode.unreachable, `The key was not stored: ${reason}. ${LOGIN_ADVICE}`)
 }
 
-const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<number> => {
+const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<void> => {
   const { terminal } = context
   const session = openSession(args, flags, context)
   const { url, client, wrangler } = session
@@ -172,7 +167,7 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
   if (flags.print) {
     terminal.out(JSON.stringify(key))
     terminal.info(`Store it as ${secret} before ${new Date(signsFrom * 1000).toISOString()}, when it begins to sign.`)
-    return ExitCode.ok
+    return
   }
   if ((await listSecrets(wrangler, args)).includes(secret))
     throw new UsageError(`The Worker that wrangler sees has a ${secret}, and ${url} has none: ${WORKER_ADVICE}`)
@@ -186,7 +181,6 @@ const rotate = async (args: readonly string[], flags: RotateFlags, context: Cont
     [uncached, `no cache serves a card that only ${current} has signed: npx sync-card keys retire`],
   ]
   terminal.report(formatTable(rows))
-  return ExitCode.ok
 }
 
 const WORKER_ADVICE = 'name the same Worker after --, such as -- --env staging.'
@@ -202,7 +196,7 @@ const describeBusy = (state: HostKeys): string => {
   return `The previous key ${previous.kid} must be retired first${when}: npx sync-card keys retire`
 }
 
-const retire = async (words: readonly string[], flags: RetireFlags, context: Context): Promise<number> => {
+const retire = async (words: readonly string[], flags: RetireFlags, context: Context): Promise<void> => {
   const { terminal } = context
   // What follows `--` is for wrangler, even if no key is before it.
   const args = words[0]?.startsWith('-') ? words : words.slice(1)
@@ -226,7 +220,6 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
   rejectFailure('retired', await wrangler.deleteSecret(secret, args))
   await waitForKeys(session, now => !hasKey(now, key))
   terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
-  return ExitCode.ok
 }
 
 const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
@@ -237,7 +230,7 @@ const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
 }
 
 /** Deletes or replaces a key that has leaked, and waits until the host has signed everything again. */
-const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<number> => {
+const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): Promise<void> => {
   const { wrangler, args, context } = session
   const { terminal } = context
   const { kid, role, secret } = key
@@ -261,7 +254,6 @@ const replaceLeaked = async (key: HostKey, state: HostKeys, session: Session): P
   const verifiers = [`until ${keySetUntil}`, 'verifiers that have fetched the keys before may accept it']
   terminal.report(`${kid} signs nothing any more, and is not published. What caches still have:`)
   terminal.report(formatTable(role === 'next' ? [verifiers] : [verifiers, cards]))
-  return ExitCode.ok
 }
 
 /** Checks whether caches may have cards that no other key has signed. */

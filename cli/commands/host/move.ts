@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ReadableStream } from 'node:stream/web'
 import { createGzip } from 'node:zlib'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import { EXPORT_TYPE, parseTrailer } from '../../../src/registry/move/shared.ts'
 import { ApiError, HostError } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
 import { createPart } from '../../manifests/index.ts'
 import {
   type AddCommand,
@@ -21,23 +22,23 @@ import { formatCount } from '../../terminal.ts'
 type ImportFlags = HostFlags & { withoutTokens?: true }
 
 /** Adds `export` and `import`, which move all that a host has registered to another one. */
-export const addMove: AddCommand = (program, context, exit) => {
+export const addMove: AddCommand = (program, context) => {
   addConnectionOptions(program.command('export'), 'admin')
     .description('write all that the host has registered into a file, its history, tokens and audit included')
     .argument('[file]', 'a new file; default: stdout')
-    .action(async (file: string | undefined, flags: HostFlags) => exit(await exportHost(file, flags, context)))
+    .action((file: string | undefined, flags: HostFlags) => exportHost(file, flags, context))
   addHostOptions(program.command('import'), 'admin')
     .description('register all of an export on a host that is empty')
     .argument('<file>', 'what `sync-card export` wrote')
     .option('--without-tokens', 'import no tokens: anyone who can edit the file can add one')
-    .action(async (file: string, flags: ImportFlags) => exit(await importFile(file, flags, context)))
+    .action((file: string, flags: ImportFlags) => importFile(file, flags, context))
 }
 
-const exportHost = async (file: string | undefined, flags: HostFlags, context: Context): Promise<number> => {
+const exportHost = async (file: string | undefined, flags: HostFlags, context: Context): Promise<void> => {
   const { terminal, cwd } = context
   if (file !== undefined && existsSync(resolve(cwd, file)))
     throw new UsageError(`${file} exists already: name a new file.`)
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   const { status, headers, body: stream } = await client.openExport()
   if (stream === null || headers.get('Content-Type') !== EXPORT_TYPE) throw client.explain(new ApiError({ status }))
   const signal = interruptSignal(context)
@@ -48,7 +49,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
     for await (const line of readLines(stream.pipeThrough(new TransformStream(), { signal }), check))
       if (part) part.write(`${line}\n`)
       else terminal.raw(line)
-    if (signal.aborted) return ExitCode.interrupted
+    if (signal.aborted) throw new InterruptedError()
     const problem = check.findProblem()
     if (problem !== undefined) throw new HostError(`the export broke off: ${problem}`)
     part?.complete()
@@ -57,7 +58,6 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   }
   const lines = formatCount(check.lines, 'line')
   terminal.info(`Exported ${lines}. Keep the file secret: it has internal cards and manifests.`)
-  return ExitCode.ok
 }
 
 /** Yields the lines of an export until it ends or is interrupted, and has them checked. */
@@ -90,7 +90,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck)
   if (rest !== '') check.add('')
 }
 
-const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<number> => {
+const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<void> => {
   const { terminal, cwd } = context
   const path = resolve(cwd, file)
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}.`)
@@ -98,31 +98,19 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   for await (const _ of readLines(createReadStream(path), check));
   const problem = check.findProblem()
   if (problem !== undefined) {
-    terminal.error(`${file} is not a complete export: ${problem}. Nothing was imported.`)
-    return ExitCode.rejected
+    const message = `${file} is not a complete export: ${problem}. Nothing was imported.`
+    throw new CommandError(ExitCode.rejected, message)
   }
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   // The file is opened only for a host that is there.
   await client.getHealth()
-  const compressed = toStream(createReadStream(path).pipe(createGzip()))
   const query = flags.withoutTokens ? { tokens: false } : {}
-  const result = await client.call('POST /import', { query, stream: compressed })
+  // The types of Node.js and of Workers differ, the class is one.
+  const compressed = ReadableStream.from(createReadStream(path).pipe(createGzip())) as unknown
+  const result = await client.call('POST /import', { query, stream: compressed as globalThis.ReadableStream })
   const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
   else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)
-  return ExitCode.ok
-}
-
-/** Returns a stream as `fetch` takes it. */
-const toStream = (readable: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
-  const chunks = readable[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>({
-    pull: async controller => {
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-  })
 }
 
 /** Checks an export against its last line as it is read. */

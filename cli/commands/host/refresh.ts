@@ -1,14 +1,15 @@
-import { ApiError, type HostClient, type ResponseOf } from '../../client/index.ts'
+import { ApiError, type ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { CommandError, UsageError } from '../../exit-codes.ts'
 import { onRejection } from '../../failure.ts'
 import {
   type AddCommand,
   addHostOptions,
-  connectTo,
-  describeMissing,
+  connect,
   forEachId,
+  type HostConnection,
   type HostFlags,
+  missingAgent,
 } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
@@ -34,41 +35,36 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
   const { accept, json } = flags
   const { terminal } = context
   if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
-  const connection = connectTo(flags, context)
-  const { client } = connection
+  const connection = connect(flags, context)
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
-    const result = await fetchAgain(client, id, accept).catch(onRejection(({ message: error }) => ({ error })))
-    if (result === undefined || 'error' in result) {
-      const error = result?.error ?? (await describeMissing(id, connection))
-      agents.push({ id, error })
-      terminal.error(result ? `${id}: ${error}` : error)
-      return ExitCode.rejected
-    }
+    const result = await fetchAgain(connection, id, accept).catch((error: unknown) => {
+      if (error instanceof ApiError || error instanceof CommandError) agents.push({ id, error: error.message })
+      throw error
+    })
     const shown = hideSecretsOf(result)
     agents.push({ id, ...shown })
     if (!json) terminal.report(refreshText(id, shown, flags))
-    return ExitCode.ok
   })
   if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
   return exitCode
 }
 
-/**
- * Requests that the host fetch an agent's upstream card again, or accept the pending one with the entity tag `accept`.
- * Returns undefined if the agent is not registered.
- */
-const fetchAgain = async (client: HostClient, id: string, accept: string | undefined) => {
+/** Requests that the host fetch an agent's upstream card again, or accept the pending one with this entity tag. */
+const fetchAgain = async (connection: HostConnection, id: string, accept: string | undefined) => {
+  const { client } = connection
   const readSource = () => client.call('GET /agents/:id/source', { params: { id } }).catch(onRejection(() => undefined))
   const isPending = accept !== undefined && (await readSource())?.source.pending?.etag === accept
   const body = accept === undefined ? {} : { body: { accept } }
   const refreshing = client.call('POST /agents/:id/refresh', { params: { id }, ignore: 'agent-not-found', ...body })
-  return refreshing.catch(async (error: unknown): Promise<RefreshResult> => {
+  const result = await refreshing.catch(async (error: unknown): Promise<RefreshResult> => {
     // The card does not wait for approval any more: the attempt whose response was lost has accepted it.
     const mayBeAccepted = isPending && error instanceof ApiError && error.status === 412 && error.isRepeated
     if (mayBeAccepted && (await readSource())?.source.state === 'fresh') return { outcome: 'refreshed' }
     throw error
   })
+  if (result === undefined) throw await missingAgent(id, connection)
+  return result
 }
 
 /** Hides secrets in the values before and after: the card before may be older than the check for secrets. */

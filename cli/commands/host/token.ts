@@ -5,7 +5,6 @@ import { MAX_PAGE_SIZE } from '../../../src/limits.ts'
 import { VERSION } from '../../../src/version.ts'
 import { type HostClient, isProblem, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode } from '../../exit-codes.ts'
 import { asRejection } from '../../failure.ts'
 import {
   type AddCommand,
@@ -14,7 +13,6 @@ import {
   choiceOption,
   collect,
   connect,
-  connectTo,
   type HostFlags,
   parseChoice,
 } from '../../options.ts'
@@ -41,10 +39,10 @@ export const addToken: AddCommand = (program, context, exit) => {
     .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
     .option('--expires <when>', EXPIRES_HELP, parseExpiry)
     .option('--note <text>', 'its owner and purpose')
-    .action(async (flags: CreateFlags) => exit(await create(flags, context)))
+    .action((flags: CreateFlags) => create(flags, context))
   addHostOptions(token.command('list'), 'admin')
     .description('list the issued tokens; never the tokens themselves')
-    .action(async (flags: HostFlags) => exit(await list(flags, context)))
+    .action((flags: HostFlags) => list(flags, context))
   addHostOptions(token.command('revoke'), 'admin')
     .description('revoke tokens; this takes effect everywhere within a minute or two')
     .argument('<ids...>', 'their ids, as list shows them')
@@ -64,10 +62,10 @@ export const parseExpiry = (text: string): number | string => {
 /** Accepts a whole token in place of its id. The secret part of it is not sent anywhere. */
 const tokenId = (text: string): string => /^cc_([a-z2-7]+)_/.exec(text)?.[1] ?? text
 
-const create = async (flags: CreateFlags, context: Context): Promise<number> => {
+const create = async (flags: CreateFlags, context: Context): Promise<void> => {
   const { scope, agent, tier, expires, note, json } = flags
   const { terminal, clock } = context
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   const warnings = await warnUnknownAgents(client, agent ?? [], tier ?? [])
   // If the response is lost, a token exists that nobody knows, so no second one is issued.
   const body = { scopes: scope, agents: agent, tiers: tier, expires, note }
@@ -78,12 +76,11 @@ const create = async (flags: CreateFlags, context: Context): Promise<number> => 
   terminal.info(`${issued.id}: ${rights}, expires ${end}. Store the token: it cannot be shown again.`)
   for (const warning of warnings) terminal.info(`${colors.yellow('warning:')} ${warning}`)
   if (!issued.published) terminal.info('Not propagated to the edge yet; the host will keep retrying.')
-  return ExitCode.ok
 }
 
-const list = async (flags: HostFlags, context: Context): Promise<number> => {
+const list = async (flags: HostFlags, context: Context): Promise<void> => {
   const { terminal, clock } = context
-  const tokens = await readList(connect(flags, context).pages('GET /tokens'), page => page.tokens)
+  const tokens = await readList(connect(flags, context).client.pages('GET /tokens'), page => page.tokens)
   const columns = ['id', 'scopes', 'agents', 'tiers', 'expires', 'note'] as const
   const shown = tokens.map(token => ({ ...token, ...describeToken(token, clock.now()) }))
   const rows = shown.map(token => columns.map(name => token[name]))
@@ -91,11 +88,10 @@ const list = async (flags: HostFlags, context: Context): Promise<number> => {
   else if (tokens.length === 0)
     terminal.report('No tokens besides the ADMIN_TOKEN: npx sync-card token create issues one.')
   else terminal.report(formatTable([columns.map(colors.dim), ...rows]))
-  return ExitCode.ok
 }
 
 const revoke = async (ids: readonly string[], flags: HostFlags, context: Context): Promise<number> => {
-  const client = connect(flags, context)
+  const { client } = connect(flags, context)
   return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
     await client.call('DELETE /tokens/:id', { params: { id } }).catch(async (error: unknown) => {
       // The attempt whose response was lost may have revoked it.
@@ -142,15 +138,15 @@ const describeToken = ({ scopes: allowed, agents, tiers, expires }: Omit<OwnToke
 })
 
 /** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
-export const addWhoami: AddCommand = (program, context, exit) => {
+export const addWhoami: AddCommand = (program, context) => {
   addHostOptions(program.command('whoami'))
     .description('show the host and the token that commands use, and what the token allows')
-    .action(async (flags: HostFlags) => exit(await whoami(flags, context)))
+    .action((flags: HostFlags) => whoami(flags, context))
 }
 
-const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
+const whoami = async (flags: HostFlags, context: Context): Promise<void> => {
   const { terminal, clock } = context
-  const { host, client } = connectTo(flags, context)
+  const { host, client } = connect(flags, context)
   const { url, urlFrom, name, set, tokenFrom } = host
   const token = await client.call('GET /tokens/self')
   const { version, registry, missing } = await client.call('GET /health')
@@ -168,5 +164,4 @@ const whoami = async (flags: HostFlags, context: Context): Promise<number> => {
     const versions = { version, clientVersion: VERSION }
     terminal.out(JSON.stringify({ url, urlFrom, name, set, ...versions, registry, missing, token: own }))
   } else terminal.report(formatTable(rows.flatMap(([label, value]) => (value ? [[colors.dim(label), value]] : []))))
-  return ExitCode.ok
 }
