@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../src/version.ts'
 import { createContext, type Io, processIo } from './context.ts'
-import { ExitCode } from './exit-codes.ts'
+import { ExitCode } from './errors.ts'
 import { reportFailure } from './failure.ts'
 
 /** Runs `sync-card` with the arguments of a command line, by default in this process, and returns its exit code. */

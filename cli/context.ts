@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
-import { UsageError } from './exit-codes.ts'
-import { isSystemError } from './failure.ts'
+import { isSystemError, UsageError } from './errors.ts'
 import { createTerminal, type Terminal, type TerminalStreams } from './terminal.ts'
 
 /** Environment variables by name. */

@@ -1,22 +1,8 @@
 import { inspect } from 'node:util'
 import { ApiError } from '../src/api/client/index.ts'
 import { VERSION } from '../src/version.ts'
-import { CommandError, ExitCode } from './exit-codes.ts'
+import { CommandError, ExitCode, HostError } from './errors.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
-
-/** A failure of the host, not of one file: it is unreachable, or rejects the token. The message may quote the host. */
-export class HostError extends Error {}
-
-/** Returns what handles a promise: `handle` gets the error of a request that the host rejects; others are thrown. */
-export const onRejection =
-  <Result>(handle: (error: ApiError) => Result) =>
-  (error: unknown): Result => {
-    if (error instanceof ApiError) return handle(error)
-    throw error
-  }
-
-/** Turns the error of a request that the host rejects into a value. */
-export const asRejection = onRejection(error => error)
 
 /** Reports why a program failed, and returns its exit code. The stack of an error that nothing expects is shown. */
 export const reportFailure = (error: unknown, { info, error: report }: Terminal): number => {
@@ -44,7 +30,3 @@ export const exitOnFailure = (program: string): void => {
   const terminal = createTerminal(process, program)
   process.on('uncaughtException', error => process.exit(reportFailure(error, terminal)))
 }
-
-/** Checks whether an error is from the operating system, such as a missing file or missing permission. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && 'syscall' in error

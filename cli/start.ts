@@ -17,8 +17,8 @@ import {
   welcome,
   writeDevConfig,
 } from './dev/index.ts'
-import { ExitCode } from './exit-codes.ts'
-import { exitOnFailure, isSystemError } from './failure.ts'
+import { ExitCode, isSystemError } from './errors.ts'
+import { exitOnFailure } from './failure.ts'
 import { claimFile, localUrl, startedFile } from './hosts/index.ts'
 import { createSigningKey } from './signing-key.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
-import { InterruptedError } from './exit-codes.ts'
+import { InterruptedError } from './errors.ts'
 
 /** A stream that is read, such as `process.stdin`. */
 type Input = NodeJS.ReadableStream & { isTTY?: boolean }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ApiError, createClient } from '../../src/api/client/index.ts'
 import { Health } from '../../src/api/schemas/index.ts'
 import { VERSION } from '../../src/version.ts'
-import { HostError } from '../failure.ts'
+import { HostError } from '../errors.ts'
 import { isLoopback } from '../hosts/index.ts'
 import { explainWith, type HostAccess, sendWith } from './http.ts'
 

@@ -2,7 +2,7 @@ import { ApiError, createClient as createApiClient } from '../../src/api/client/
 import { isExpected } from '../../src/api/client/shared.ts'
 import { isJsonObject, type JsonObject } from '../../src/json/index.ts'
 import type { Context } from '../context.ts'
-import { HostError, onRejection } from '../failure.ts'
+import { HostError, onRejection } from '../errors.ts'
 import { identifyHost } from './first-contact.ts'
 import { explainWith, type HostAccess, openStream, sendWith } from './http.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/http/shared.ts'
 import { isDeeperThan, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
-import { HostError } from '../failure.ts'
+import { HostError } from '../errors.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 
 /** A host, its token, and how requests are sent and repeated. */

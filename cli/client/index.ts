@@ -4,7 +4,6 @@ import { canonicalJson } from '../../src/json/index.ts'
 import type { HostClient } from './host-client.ts'
 
 export { ApiError, isProblem, type ResponseOf } from '../../src/api/client/index.ts'
-export { HostError } from '../failure.ts'
 export * from './host-client.ts'
 export { blockedPortMessage, fetchDocument, isBlockedPort, isFetchable } from './http.ts'
 

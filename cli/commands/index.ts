@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { UsageError } from '../exit-codes.ts'
+import { UsageError } from '../errors.ts'
 import { type AddCommand, suggestCommand } from '../options.ts'
 import { addCheck, addConvert, addDiff, addInit, addLint, addPull, addSync, addVerify } from './cards/index.ts'
 import { addCompletion } from './completion.ts'

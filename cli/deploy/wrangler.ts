@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import type { Environment } from '../context.ts'
-import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from '../failure.ts'
+import { isSystemError, UsageError } from '../errors.ts'
 
 /** The commands of wrangler that a deployment needs. Their output goes to this terminal. */
 export type Wrangler = ReturnType<typeof createWrangler>
@@ -27,7 +26,7 @@ export const createWrangler = (cwd: string, env: Environment) => ({
     const ended = await run(['secret', 'list', '--format', 'json', ...args], { cwd, env, stdio })
     if (/^Worker ".*" .*not found\./.test(failureOf(ended.report))) return []
     process.stderr.write(ended.stderr)
-    const secrets = v.safeParse(v.array(v.looseObject({ name: v.string() })), parseJson(ended.stdout))
+    const secrets = v.safeParse(parsed(v.array(v.looseObject({ name: v.string() }))), ended.stdout)
     return ended.exitCode === 0 && secrets.success ? secrets.output.map(({ name }) => name) : undefined
   },
   /** Stores a secret, and returns the exit code. The value goes through stdin, because ps shows arguments. */
@@ -100,17 +99,11 @@ const failureOf = (output: string): string =>
 const lastEntry = <T>(output: string, schema: v.GenericSchema<unknown, T>): T | undefined =>
   output
     .split('\n')
-    .map(line => v.safeParse(schema, parseJson(line)))
+    .map(line => v.safeParse(parsed(schema), line))
     .findLast(result => result.success)?.output
 
-const parseJson = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
+/** Returns the schema of JSON text whose value has this schema. */
+const parsed = <T>(schema: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.parseJson(), schema)
 
 /** Parses a target of wrangler: `https://x.workers.dev`, `cards.example.com (custom domain)`, `schedule: …`. */
 const targetUrl = (target: string): string | undefined => {

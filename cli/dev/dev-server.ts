@@ -10,7 +10,7 @@ import { omit } from '../../src/json/index.ts'
 import { blockedPortMessage, isBlockedPort } from '../client/index.ts'
 import { type Context, poll, readEnvFile } from '../context.ts'
 import { withLocalBin } from '../deploy/index.ts'
-import { isSystemError } from '../failure.ts'
+import { isSystemError } from '../errors.ts'
 import { LOCAL_SECRETS_FILE, type StartSecrets } from './dev-config.ts'
 import type { SupervisorMessage } from './supervisor.ts'
 

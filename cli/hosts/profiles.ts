@@ -5,7 +5,7 @@ import { agentIdPattern, type Finding, record, strictObject, validate } from '..
 import { parseUrl } from '../../src/http/shared.ts'
 import { type Context, type Environment, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { didYouMean, suggestField } from '../did-you-mean.ts'
-import { UsageError } from '../exit-codes.ts'
+import { UsageError } from '../errors.ts'
 import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
 /** A host that has a name. `source` is the place that names it, for people; `isBuiltIn`: no file does. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
-import { MissingTokenError, UsageError } from '../exit-codes.ts'
+import { MissingTokenError, UsageError } from '../errors.ts'
 import { findProfile, isLoopback, localUrl, type Profile, parseHostUrl, readProfiles } from './profiles.ts'
 import { readStarted, startedFile } from './started.ts'
 

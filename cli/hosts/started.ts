@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { readEnvText } from '../context.ts'
-import { isSystemError } from '../failure.ts'
+import { isSystemError } from '../errors.ts'
 
 /** Returns the file in its clone in which `npm start` keeps the token of the host on a port, as long as that runs. */
 export const startedFile = (port: string): string => join('.wrangler', `start-${port}.json`)

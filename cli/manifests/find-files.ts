@@ -4,8 +4,7 @@ import picomatch from 'picomatch'
 import { CARD_EXTENSIONS } from '../../src/card/file/index.ts'
 import { foldersOfRepository } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from '../failure.ts'
+import { isSystemError, UsageError } from '../errors.ts'
 import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
 
 /** The folder that is read if no file is named. */

@@ -4,8 +4,7 @@ import { dirname, extname, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { parseFile } from '../../src/card/file/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
-import { UsageError } from '../exit-codes.ts'
-import { isSystemError } from '../failure.ts'
+import { isSystemError, UsageError } from '../errors.ts'
 
 /** Returns the text of a manifest as a file of this name; undefined if it would be read as another manifest. */
 export const renderManifest = (manifest: JsonObject, file: string, host: string): string | undefined => {

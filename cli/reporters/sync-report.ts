@@ -1,5 +1,5 @@
 import type { Issue, Severity } from '../../src/card/model/index.ts'
-import { ExitCode } from '../exit-codes.ts'
+import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import {
   type Action,

@@ -3,7 +3,7 @@ import { agentIdPattern } from '../../src/card/model/index.ts'
 import { type JsonObject, jsonEquals } from '../../src/json/index.ts'
 import { ApiError, type HostClient, listAgents, readAgent } from '../client/index.ts'
 import type { Context } from '../context.ts'
-import { asRejection } from '../failure.ts'
+import { asRejection } from '../errors.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import {
   applyDefaults,

@@ -1,5 +1,5 @@
 import { ApiError, type HostClient, type ResponseOf, readAgent } from '../client/index.ts'
-import { asRejection } from '../failure.ts'
+import { asRejection } from '../errors.ts'
 import { type Draft, type LocatedIssue, locateInCard, locateIssues } from '../manifests/index.ts'
 import { describeOtherOwner, planStep, type SourceState, type Step, toComparable } from './plan.ts'
 import { type Action, type AgentResult, callRules } from './result.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/json/index.ts'
 import type { ResponseOf } from '../client/index.ts'
-import { ExitCode } from '../exit-codes.ts'
+import { ExitCode } from '../errors.ts'
 import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.ts'
 
 /** The mark, the color and the exit code of an action. `due`: still to be done, after a dry run. */

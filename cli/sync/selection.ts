@@ -1,6 +1,6 @@
 import { matchesGlob } from '../../src/card/model/index.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { UsageError } from '../exit-codes.ts'
+import { UsageError } from '../errors.ts'
 import type { LoadedManifests } from '../manifests/index.ts'
 
 /** Returns the files that `--only` selects, and those without an id. Unless `acceptUnmatched`, each glob must match. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { hasRemoteCard } from '../../src/card/manifest/index.ts'
 import { isPrivateHost } from '../../src/http/shared.ts'
 import { MAX_BODY_BYTES, MAX_PAGE_SIZE } from '../../src/limits.ts'
-import { ApiError, createHostClient, type HostClient, HostError, readAgent, readLiveCard } from '../client/index.ts'
+import { ApiError, createHostClient, type HostClient, readAgent, readLiveCard } from '../client/index.ts'
 import { type Context, poll } from '../context.ts'
-import { asRejection, onRejection } from '../failure.ts'
+import { asRejection, HostError, onRejection } from '../errors.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
 import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
@@ -233,14 +233,14 @@ const share = <Item, Result>(
   sizeOf: (item: Item) => number,
   send: (group: readonly Item[]) => Promise<readonly (Result | undefined)[]>,
 ): Lookup<Item, Result> => {
-  const groups = split(items, sizeOf)
-  const places = new Map(groups.flatMap(group => group.map((item, index) => [item, { group, index }] as const)))
-  const sent = new Map<Item[], ReturnType<typeof send>>()
-  return async item => {
-    const place = places.get(item)
-    if (place === undefined) return undefined
-    const results = sent.get(place.group) ?? send(place.group)
-    sent.set(place.group, results)
-    return (await results)[place.index]
+  const lookups = new Map<Item, () => Promise<Result | undefined>>()
+  for (const group of split(items, sizeOf)) {
+    let results: ReturnType<typeof send> | undefined
+    const lookUp = async (index: number): Promise<Result | undefined> => {
+      results ??= send(group)
+      return (await results)[index]
+    }
+    for (const [index, item] of group.entries()) lookups.set(item, () => lookUp(index))
   }
+  return async item => lookups.get(item)?.()
 }

@@ -1,6 +1,7 @@
 import pMap from 'p-map'
-import { type HostClient, HostError } from '../client/index.ts'
+import type { HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
+import { HostError } from '../errors.ts'
 import { pathsToWatch } from '../manifests/index.ts'
 import { type Action, type AgentResult, nameOf, type SyncResult } from './result.ts'
 

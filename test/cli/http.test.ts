@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../cli/client/index.ts'
 import { poll, systemClock } from '../../cli/context.ts'
-import { HostError } from '../../cli/failure.ts'
+import { HostError } from '../../cli/errors.ts'
 
 /** A clock that passes the time at once, and records every pause. */
 const recordingClock = () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext, type Environment } from '../../cli/context.ts'
-import { UsageError } from '../../cli/exit-codes.ts'
+import { UsageError } from '../../cli/errors.ts'
 import { claimFile, findHost, type HostNameFlags, resolveHost } from '../../cli/hosts/index.ts'
 import { containing, Workspace } from './workspace.ts'
 

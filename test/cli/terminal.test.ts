@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { InterruptedError } from '../../cli/exit-codes.ts'
+import { InterruptedError } from '../../cli/errors.ts'
 import { colors, createTerminal, formatCount, formatTable, type Output, withoutProgress } from '../../cli/terminal.ts'
 
 const create = (env: Record<string, string> = {}, isTTY = false) => {

@@ -1,4 +1,4 @@
-import { EXIT_CODE_MEANINGS } from '../../cli/exit-codes.ts'
+import { EXIT_CODE_MEANINGS } from '../../cli/errors.ts'
 import { PASSTHROUGH_STATUSES } from '../../src/a2a/call-error.ts'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
 import { type ProblemCode, problems } from '../../src/problems.ts'

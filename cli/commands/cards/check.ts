@@ -1,7 +1,7 @@
 import type { ReceiptTest, ServedReceipt } from '../../../src/card/model/index.ts'
 import { type ReceiptVerification, readKeys, verifyReceipt } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode } from '../../exit-codes.ts'
+import { ExitCode } from '../../errors.ts'
 import { type AddCommand, addHostOptions, connect, type HostFlags, missingAgent } from '../../options.ts'
 import { colors, formatTable } from '../../terminal.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type RepresentationName, representationNames } from '../../../src/card/model/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { ExitCode, UsageError } from '../../errors.ts'
 import { localUrl, parseHostUrl } from '../../hosts/index.ts'
 import { replaceFile } from '../../manifests/index.ts'
 import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from '../../options.ts'

@@ -8,7 +8,7 @@ import { blockReason, parseOrigins } from '../../../src/http/shared.ts'
 import { isJsonObject, type Json } from '../../../src/json/index.ts'
 import { type Context, foldersOfRepository, readEnvFile } from '../../context.ts'
 import { curlCall, shellQuote } from '../../curl.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
+import { ExitCode, UsageError } from '../../errors.ts'
 import { findHost, isLoopback, localUrl } from '../../hosts/index.ts'
 import {
   addMissingLines,

@@ -1,8 +1,7 @@
 import pMap from 'p-map'
 import type { HostClient } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode, UsageError } from '../../exit-codes.ts'
-import { onRejection } from '../../failure.ts'
+import { ExitCode, onRejection, UsageError } from '../../errors.ts'
 import { localUrl } from '../../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, locateInCard } from '../../manifests/index.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { UsageError } from '../../exit-codes.ts'
+import { UsageError } from '../../errors.ts'
 import { CARDS_FOLDER } from '../../manifests/index.ts'
 import {
   type AddCommand,

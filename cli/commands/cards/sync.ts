@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { DEFAULT_RETRIES } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../exit-codes.ts'
+import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../errors.ts'
 import { CARDS_FOLDER } from '../../manifests/index.ts'
 import {
   type AddCommand,

@@ -16,7 +16,7 @@ import { isJsonObject, type Json } from '../../../src/json/index.ts'
 import { KEY_REQUEST } from '../../../src/signing/shared.ts'
 import { fetchDocument, isFetchable } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { UsageError } from '../../exit-codes.ts'
+import { UsageError } from '../../errors.ts'
 import { readFile } from '../../manifests/index.ts'
 
 /** The end of a sentence about a file; `at` is the place in the file, such as `:1:2`. */

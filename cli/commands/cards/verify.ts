@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { ExitCode } from '../../exit-codes.ts'
+import { ExitCode } from '../../errors.ts'
 import { type AddCommand, collect } from '../../options.ts'
 import { colors, formatTable, type Lines } from '../../terminal.ts'
 import type { CardVerification } from './verify-source.ts'

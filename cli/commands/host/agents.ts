@@ -6,8 +6,7 @@ import type { JsonObject } from '../../../src/json/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
 import { deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { CommandError, ExitCode, UsageError } from '../../exit-codes.ts'
-import { asRejection } from '../../failure.ts'
+import { asRejection, CommandError, ExitCode, UsageError } from '../../errors.ts'
 import { findHost, resolveHost } from '../../hosts/index.ts'
 import {
   type AddCommand,

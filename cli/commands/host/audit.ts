@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, toText } from '../../../src/json/index.t
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../../src/registry/audit/shared.ts'
 import { type HostClient, importHostKey, type ResponseOf, readKeys, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { ExitCode } from '../../exit-codes.ts'
+import { ExitCode } from '../../errors.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../../options.ts'
 
 type AuditPage = ResponseOf<'GET /audit'>

@@ -1,11 +1,10 @@
 import { keyRoles } from '../../../src/card/model/index.ts'
 import { KEY_LEAD_SECONDS, KEY_SET_MAX_AGE_SECONDS } from '../../../src/limits.ts'
 import { keySecrets } from '../../../src/variables.ts'
-import { type HostClient, HostError, type ResponseOf } from '../../client/index.ts'
+import type { HostClient, ResponseOf } from '../../client/index.ts'
 import { type Context, poll } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
-import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
-import { onRejection } from '../../failure.ts'
+import { CommandError, ExitCode, HostError, InterruptedError, onRejection, UsageError } from '../../errors.ts'
 import { isLoopback, parseHostUrl } from '../../hosts/index.ts'
 import {
   type AddCommand,

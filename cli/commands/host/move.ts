@@ -5,9 +5,9 @@ import { ReadableStream } from 'node:stream/web'
 import { createGzip } from 'node:zlib'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import { EXPORT_TYPE, parseTrailer } from '../../../src/registry/move/shared.ts'
-import { ApiError, HostError } from '../../client/index.ts'
+import { ApiError } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { CommandError, ExitCode, InterruptedError, UsageError } from '../../exit-codes.ts'
+import { CommandError, ExitCode, HostError, InterruptedError, UsageError } from '../../errors.ts'
 import { createPart } from '../../manifests/index.ts'
 import {
   type AddCommand,

@@ -1,7 +1,6 @@
 import { ApiError, type ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { CommandError, UsageError } from '../../exit-codes.ts'
-import { onRejection } from '../../failure.ts'
+import { CommandError, onRejection, UsageError } from '../../errors.ts'
 import {
   type AddCommand,
   addHostOptions,

@@ -5,7 +5,7 @@ import { MAX_PAGE_SIZE } from '../../../src/limits.ts'
 import { VERSION } from '../../../src/version.ts'
 import { type HostClient, isProblem, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
-import { asRejection } from '../../failure.ts'
+import { asRejection } from '../../errors.ts'
 import {
   type AddCommand,
   addHostOptions,

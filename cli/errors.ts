@@ -1,3 +1,5 @@
+import { ApiError } from '../src/api/client/index.ts'
+
 /** Exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins. 70 is from sysexits.h. */
 export const ExitCode = {
   ok: 0,
@@ -72,3 +74,21 @@ export class InterruptedError extends CommandError {
     super(ExitCode.interrupted)
   }
 }
+
+/** A failure of the host, not of one file: it is unreachable, or rejects the token. The message may quote the host. */
+export class HostError extends Error {}
+
+/** Returns what handles a promise: `handle` gets the error of a request that the host rejects; others are thrown. */
+export const onRejection =
+  <Result>(handle: (error: ApiError) => Result) =>
+  (error: unknown): Result => {
+    if (error instanceof ApiError) return handle(error)
+    throw error
+  }
+
+/** Turns the error of a request that the host rejects into a value. */
+export const asRejection = onRejection(error => error)
+
+/** Checks whether an error is from the operating system, such as a missing file or missing permission. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && 'syscall' in error
