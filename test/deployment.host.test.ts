@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from 'cloudflare:workers'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { EXAMPLE_WORKERS } from '../cli/dev/dev-config.ts'
+import { EXAMPLE_WORKERS } from '../cli/dev/dev-server.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import * as worker from '../src/index.ts'
 

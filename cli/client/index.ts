@@ -1,5 +1,5 @@
-import { type CryptoKey, flattenedVerify, importJWK, type JWK, type JWSHeaderParameters } from 'jose'
-import { RECEIPT_TYPE, type Receipt, type ServedReceipt } from '../../src/card/model/index.ts'
+import { compactVerify, importJWK, type JWK } from 'jose'
+import { RECEIPT_TYPE, type ServedReceipt } from '../../src/card/model/index.ts'
 import { canonicalJson } from '../../src/json/index.ts'
 import type { HostClient } from './host-client.ts'
 
@@ -11,15 +11,19 @@ export { blockedPortMessage, fetchDocument, isBlockedPort, isFetchable } from '.
 export const readKeys = async ({ call }: HostClient): Promise<readonly JWK[] | undefined> =>
   (await call('GET /.well-known/jwks.json', { anonymous: true, ignore: 'no-signing-key' }))?.keys
 
-/** Imports the key of a host that a signature names. Throws for an unknown key or another type than `typ`. */
-export const importHostKey = async (
-  keys: readonly JWK[] | undefined,
-  header: JWSHeaderParameters | undefined,
-  typ: string,
-): Promise<CryptoKey | Uint8Array> => {
-  const key = keys?.find(({ kid }) => kid === header?.kid)
-  if (key === undefined || header?.typ !== typ || header.alg !== 'ES256') throw new Error('another key or purpose')
-  return importJWK(key, 'ES256')
+/** Returns what a host has signed as JSON of the type `typ`, and with which of its keys; undefined if it has not. */
+export const verifySignature = async (jws: string, keys: readonly JWK[] | undefined, typ: string) => {
+  try {
+    const { payload, protectedHeader } = await compactVerify(jws, header => {
+      const key = keys?.find(({ kid }) => kid === header.kid)
+      if (key === undefined || header.typ !== typ || header.alg !== 'ES256') throw new Error('another key or purpose')
+      return importJWK(key, 'ES256')
+    })
+    return { kid: protectedHeader.kid ?? '', value: JSON.parse(new TextDecoder().decode(payload)) }
+  } catch {
+    // Whatever is wrong with it, the signature does not prove anything.
+    return undefined
+  }
 }
 
 /** The signature of a receipt: `valid` with the name of the host's key, or why it proves nothing. */
@@ -33,19 +37,9 @@ export const verifyReceipt = async (
   keys: readonly JWK[] | undefined,
 ): Promise<ReceiptVerification> => {
   if (signature === undefined) return { signature: 'none', reason: unsigned ?? 'The receipt has no signature.' }
-  const [head = '', detached, value = ''] = signature.split('.')
-  const invalid = { signature: 'invalid', reason: 'The signature is not one of this host over this receipt.' } as const
-  if (detached !== '') return invalid
-  try {
-    const { protectedHeader } = await flattenedVerify(
-      { protected: head, payload: toPayload(receipt), signature: value },
-      header => importHostKey(keys, header, RECEIPT_TYPE),
-    )
-    return { signature: 'valid', kid: protectedHeader?.kid ?? '' }
-  } catch {
-    // Whatever is wrong with it, the signature does not prove anything.
-    return invalid
-  }
+  const [head, detached, value] = signature.split('.')
+  const payload = Buffer.from(canonicalJson(receipt)).toString('base64url')
+  const verified = detached === '' && (await verifySignature(`${head}.${payload}.${value}`, keys, RECEIPT_TYPE))
+  if (verified) return { signature: 'valid', kid: verified.kid }
+  return { signature: 'invalid', reason: 'The signature is not one of this host over this receipt.' }
 }
-
-const toPayload = (receipt: Receipt): string => Buffer.from(canonicalJson(receipt)).toString('base64url')

@@ -8,11 +8,19 @@ import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../errors.ts'
 import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
-/** A host that has a name. `source` is the place that names it, for people; `isBuiltIn`: no file does. */
-export type Profile = { name: string; url: string; source: string; set?: string; isBuiltIn?: true }
+/**
+ * A host without its token, and the place that names it, for people. Without `chosenBy`, only a file does; `default`:
+ * it is where `npm start` listens.
+ */
+export type FoundHost = { url: string; urlFrom: string; name?: string; set?: string } & {
+  chosenBy?: 'url' | 'name' | 'default'
+}
+
+/** A host that has a name. */
+type Profile = FoundHost & { name: string }
 
 /** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */
-type Profiles = { hosts: Profile[]; defaultName?: string }
+type Profiles = { hosts: Profile[]; defaultName?: string | undefined }
 
 /** The profile of the host that `npm start` runs. A file may give the name another meaning. */
 const LOCAL_PROFILE = 'local'
@@ -63,10 +71,10 @@ export const readProfiles = (folder: string): Profiles => {
     hosts: Object.entries(hosts).map(([name, { url, set }]) => ({
       name,
       url: parseHostUrl(url),
-      source: `profile ${name} in ${PROFILES_FILE}`,
+      urlFrom: `profile ${name} in ${PROFILES_FILE}`,
       ...(set !== undefined && { set }),
     })),
-    ...(defaultName !== undefined && { defaultName }),
+    defaultName,
   }
 }
 
@@ -89,11 +97,8 @@ export const findProfile = (
 ): Profile => {
   const profile = hosts.find(host => host.name === name) ?? envProfile(name, configFolder)
   if (profile) return profile
-  if (name === LOCAL_PROFILE)
-    return { name, url: parseHostUrl(localUrl(env), 'PORT'), source: 'the host that `npm start` runs', isBuiltIn: true }
-  const suffixes = readdirSync(configFolder).flatMap(file =>
-    file.startsWith('.env.') ? file.slice('.env.'.length) : [],
-  )
+  if (name === LOCAL_PROFILE) return { ...localHost(env), name, urlFrom: 'the host that `npm start` runs' }
+  const suffixes = readdirSync(configFolder).flatMap(file => /^\.env\.(.*)/s.exec(file)?.[1] ?? [])
   const ofFiles = suffixes.filter(suffix => envProfile(suffix, configFolder) !== undefined)
   const names = [...hosts.map(host => host.name), ...ofFiles, LOCAL_PROFILE]
   throw new UsageError(
@@ -105,10 +110,17 @@ export const findProfile = (
 /** Returns the profile that `.env.NAME` makes by itself, with its `SYNC_CARD_URL`. */
 const envProfile = (name: string, folder: string): Profile | undefined => {
   if (!profileName.test(name) || TEMPLATE_NAMES.includes(name)) return undefined
-  const source = `SYNC_CARD_URL in .env.${name}`
+  const urlFrom = `SYNC_CARD_URL in .env.${name}`
   const url = readEnvFile(folder, `.env.${name}`).SYNC_CARD_URL
-  return url === undefined ? undefined : { name, url: parseHostUrl(url, source), source }
+  return url === undefined ? undefined : { name, url: parseHostUrl(url, urlFrom), urlFrom }
 }
+
+/** Returns the host that commands use if nothing names one. */
+export const localHost = (env: Environment): FoundHost => ({
+  url: parseHostUrl(localUrl(env), 'PORT'),
+  urlFrom: 'the default, where `npm start` listens',
+  chosenBy: 'default',
+})
 
 /** Returns where `npm start` listens. */
 export const localUrl = (env: Environment): string => `http://127.0.0.1:${env.PORT ?? '8787'}`

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Context, type Environment, foldersOfRepository, PROFILES_FILE, readEnvFile } from '../context.ts'
 import { MissingTokenError, UsageError } from '../errors.ts'
-import { findProfile, isLoopback, localUrl, type Profile, parseHostUrl, readProfiles } from './profiles.ts'
+import { type FoundHost, findProfile, isLoopback, localHost, parseHostUrl, readProfiles } from './profiles.ts'
 import { readStarted, startedFile } from './started.ts'
 
 /** The host that a command talks to, with the name and the set of its profile. `url` has no trailing slash. */
@@ -30,48 +30,39 @@ export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): R
 /** Resolves a host whose token is optional. Where none is found, `tokenFrom` has the reason. */
 export const findHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const target = chooseHost(flags, surroundings)
-  const { url, urlFrom, profile } = target
+  const { chosenBy, ...host } = target
   const { token, tokenFrom } = chooseToken(flags, target, surroundings)
   if (!/^[\x21-\x7e]*$/.test(token) || /^["'].*["']$/.test(token))
     throw new UsageError(
       `The token has characters that no token can have (${tokenFrom}): leave out quotes, spaces and the word Bearer.`,
     )
-  const named = profile && { name: profile.name, ...(profile.set !== undefined && { set: profile.set }) }
-  return { url, token, ...named, urlFrom, tokenFrom }
+  return { ...host, token, tokenFrom }
 }
 
-/** A host without its token. Without `chosenBy`, only a file names it; `default`: it is where `npm start` listens. */
-type Target = { url: string; urlFrom: string; profile?: Profile; chosenBy?: 'url' | 'name' | 'default' }
-
-const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): Target => {
+const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): FoundHost => {
   if (host !== undefined && url !== undefined)
     throw new UsageError('--host and --url both name the host: use one of them.')
   const { configFolder, env, processEnv } = surroundings
   const profiles = readProfiles(configFolder)
-  const fromUrl = (text: string, urlFrom: string): Target => {
+  const fromUrl = (text: string, urlFrom: string): FoundHost => {
     const parsed = parseHostUrl(text, urlFrom)
-    const matching = profiles.hosts.filter(profile => profile.url === parsed)
-    return { url: parsed, urlFrom, ...(matching.length === 1 && matching[0] && { profile: matching[0] }) }
+    const [profile, ...others] = profiles.hosts.filter(each => each.url === parsed)
+    return { ...(others.length === 0 && profile), url: parsed, urlFrom }
   }
-  const fromName = (name: string): Target => {
-    const profile = findProfile(name, profiles, surroundings)
-    return { url: profile.url, urlFrom: profile.source, profile, ...(profile.isBuiltIn && { chosenBy: 'default' }) }
-  }
-  if (host !== undefined) return { chosenBy: 'name', ...fromName(host) }
+  if (host !== undefined) return { chosenBy: 'name', ...findProfile(host, profiles, surroundings) }
   if (url !== undefined) return { ...fromUrl(url, '--url'), chosenBy: 'url' }
   if (processEnv.SYNC_CARD_URL !== undefined)
     return { ...fromUrl(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment'), chosenBy: 'url' }
   const names = profiles.hosts.map(profile => profile.name)
   const name = profiles.defaultName ?? (names.length === 1 ? names[0] : undefined)
-  if (name !== undefined) return fromName(name)
+  if (name !== undefined) return findProfile(name, profiles, surroundings)
   if (names.length > 1)
     throw new UsageError(
       `${PROFILES_FILE} has ${names.length} hosts and no default: choose one of ${names.join(', ')} with --host, ` +
         `or write default: ${names[0]} into the file.`,
     )
   if (env.SYNC_CARD_URL !== undefined) return fromUrl(env.SYNC_CARD_URL, 'SYNC_CARD_URL in .env')
-  const urlFrom = 'the default, where `npm start` listens'
-  return { url: parseHostUrl(localUrl(env), 'PORT'), urlFrom, chosenBy: 'default' }
+  return localHost(env)
 }
 
 /** A token, where it was found, and the URL that it belongs to, if any. */
@@ -79,7 +70,7 @@ type FoundToken = { token: string; variable: string; source: string; belongsTo?:
 
 type ChosenToken = Pick<ResolvedHost, 'token' | 'tokenFrom'>
 
-const chooseToken = (flags: HostNameFlags, target: Target, surroundings: Surroundings): ChosenToken => {
+const chooseToken = (flags: HostNameFlags, target: FoundHost, surroundings: Surroundings): ChosenToken => {
   const { url } = target
   if (flags.token === '')
     throw new UsageError('--token is empty: set the variable that it is taken from, or leave it out.')
@@ -109,12 +100,11 @@ const readStartedToken = (url: string, { configFolder }: Surroundings): ChosenTo
 const ENVIRONMENT = 'the environment'
 
 /** Returns the variable of the environment whose token is for the host of this name. */
-const tokenVariableOf = ({ name }: Profile): string => `SYNC_CARD_TOKEN_${name.toUpperCase().replaceAll('-', '_')}`
+const tokenVariableOf = (name: string): string => `SYNC_CARD_TOKEN_${name.toUpperCase().replaceAll('-', '_')}`
 
 /** Returns the tokens of all sources, in order of preference, whether they belong to the target or not. */
-const findTokens = (target: Target, { configFolder, processEnv }: Surroundings): FoundToken[] => {
-  const { url, profile, chosenBy } = target
-  const variable = profile && tokenVariableOf(profile)
+const findTokens = ({ url, name, chosenBy }: FoundHost, { configFolder, processEnv }: Surroundings): FoundToken[] => {
+  const variable = name && tokenVariableOf(name)
   const token = variable && processEnv[variable]
   const named = token ? [{ token, variable, source: ENVIRONMENT, ...(chosenBy && { belongsTo: url }) }] : []
   // A token that has been in a shell or a file for long must not reach whatever host is named today.
@@ -127,7 +117,7 @@ const findTokens = (target: Target, { configFolder, processEnv }: Surroundings):
       return token === undefined ? [] : [{ token, variable, source, ...(belongsTo !== undefined && { belongsTo }) }]
     })
   }
-  const files = [...(profile ? [`.env.${profile.name}`] : []), '.env']
+  const files = [...(name ? [`.env.${name}`] : []), '.env']
   return [
     ...named,
     ...usualTokens(ENVIRONMENT, processEnv, chosenBy === 'url' ? url : unbound),
@@ -135,10 +125,10 @@ const findTokens = (target: Target, { configFolder, processEnv }: Surroundings):
   ]
 }
 
-const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target: Target): string => {
-  const { url, profile, chosenBy } = target
+const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target: FoundHost): string => {
+  const { url, name, chosenBy } = target
   if (belongsTo !== undefined) {
-    const file = profile ? `.env.${profile.name}` : '.env.NAME, and name the host with --host NAME'
+    const file = name ? `.env.${name}` : '.env.NAME, and name the host with --host NAME'
     const reason = `The ${variable} in ${source} is for ${belongsTo}, the SYNC_CARD_URL there`
     return `${reason}, and is not sent to ${url}. ${tokenHint(target, file)}`
   }
@@ -148,23 +138,23 @@ const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target
       `If it is for that host, add this line to ${source}: SYNC_CARD_URL=${url}`
     )
   const reason = withheldText(`The ${variable} in ${source}`, target)
-  if (profile && variable === tokenVariableOf(profile)) return `${reason} add --host ${profile.name}.`
-  const rename = profile && chosenBy === 'name' ? `, or name the variable ${tokenVariableOf(profile)}` : ''
+  if (name && variable === tokenVariableOf(name)) return `${reason} add --host ${name}.`
+  const rename = name && chosenBy === 'name' ? `, or name the variable ${tokenVariableOf(name)}` : ''
   return `${reason} add --url ${url}, or set SYNC_CARD_URL=${url} beside it${rename}.`
 }
 
 /** Returns the beginning of the message about a token that nothing of the user links to the host. */
-const withheldText = (token: string, { url, urlFrom }: Target): string =>
+const withheldText = (token: string, { url, urlFrom }: FoundHost): string =>
   `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. ` +
   'If it is for that host,'
 
-const missingTokenMessage = (target: Target): string => {
-  const { url, profile } = target
+const missingTokenMessage = (target: FoundHost): string => {
+  const { url, name } = target
   const local = isLoopback(url) ? ' npm start makes one, for commands in its clone while it runs.' : ''
-  return `There is no token for ${url}.${local} ${tokenHint(target, profile ? `.env.${profile.name}` : '.env')}`
+  return `There is no token for ${url}.${local} ${tokenHint(target, name ? `.env.${name}` : '.env')}`
 }
 
 /** Returns where the token of a host can be written. */
-const tokenHint = ({ url }: Target, file: string): string =>
+const tokenHint = ({ url }: FoundHost, file: string): string =>
   `Use --url ${url} with --token, or set SYNC_CARD_URL=${url} and SYNC_CARD_TOKEN in the environment, ` +
   `or write both into ${file}.`

@@ -1,5 +1,4 @@
 export { type PullResult, pullCards } from './pull-cards.ts'
 export * from './result.ts'
-export { createFilter, selectFiles } from './selection.ts'
 export { NON_INTERACTIVE, syncCards } from './sync-cards.ts'
-export { ChangeTracker, type SyncOptions, watchCards } from './sync-run.ts'
+export { ChangeTracker, createFilter, type SyncOptions, selectFiles, watchCards } from './sync-run.ts'

@@ -7,8 +7,7 @@ import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderD
 import { formatCount } from '../terminal.ts'
 import { actionOf } from './push.ts'
 import type { AgentResult } from './result.ts'
-import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
-import { forEach, type Run } from './sync-run.ts'
+import { createFilter, forEach, type Run, rejectUnmatchedGlobs } from './sync-run.ts'
 
 /** The most agents that are deleted at once without `--yes`. */
 const MAX_UNCONFIRMED_DELETIONS = 10

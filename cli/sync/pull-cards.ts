@@ -22,8 +22,7 @@ import {
 } from '../manifests/index.ts'
 import { toComparable } from './plan.ts'
 import type { AgentResult, SyncResult } from './result.ts'
-import { createFilter, rejectUnmatchedGlobs } from './selection.ts'
-import { Breaker, forEach } from './sync-run.ts'
+import { Breaker, createFilter, forEach, rejectUnmatchedGlobs } from './sync-run.ts'
 
 /** The agents to pull, and the folder for their files. */
 type PullOptions = {

@@ -11,8 +11,7 @@ import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
 import { describeOutcome, describeRejection, describeStep, type PutResult, push } from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
-import { selectFiles } from './selection.ts'
-import { Breaker, forEach, type Run, type SyncOptions } from './sync-run.ts'
+import { Breaker, forEach, type Run, type SyncOptions, selectFiles } from './sync-run.ts'
 
 /** Options for a host that was just started or deployed: sends everything again, deletes nothing, does not prompt. */
 export const NON_INTERACTIVE = { refresh: true } as const satisfies SyncOptions

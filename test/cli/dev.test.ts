@@ -4,8 +4,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createContext } from '../../cli/context.ts'
-import { EXAMPLE_WORKERS, parseStateFolder, readChosenToken, writeDevConfig } from '../../cli/dev/dev-config.ts'
-import { checkPort } from '../../cli/dev/dev-server.ts'
+import {
+  checkPort,
+  EXAMPLE_WORKERS,
+  parseStateFolder,
+  readChosenToken,
+  writeDevConfig,
+} from '../../cli/dev/dev-server.ts'
 import { echoCommands, extendedCardCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
 import { json } from './fake-host.ts'
 import { card, containing, useFakeHost, Workspace } from './workspace.ts'

@@ -10,7 +10,7 @@ import { run } from '../../cli/cli.ts'
 import { createContext, type Environment, readEnvFile } from '../../cli/context.ts'
 import { deploy } from '../../cli/deploy/deployment.ts'
 import { createWrangler, withLocalBin } from '../../cli/deploy/wrangler.ts'
-import { readChosenToken } from '../../cli/dev/dev-config.ts'
+import { readChosenToken } from '../../cli/dev/dev-server.ts'
 import { Workspace } from '../cli/workspace.ts'
 import { type OwnHost, sendRaw, startHost } from '../support/host.ts'
 

@@ -185,7 +185,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'only objects, lists and null get there, apart from a text as the whole document, which has no names',
   },
   {
-    path: 'cli/sync/selection.ts',
+    path: 'cli/sync/sync-run.ts',
     original: 'id ?? []',
     replacement: 'id',
     reason: 'the ids are used only where all files have one',

@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander'
-import { compactVerify } from 'jose'
 import { isJsonObject, type JsonObject, toText } from '../../../src/json/index.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../../src/registry/audit/shared.ts'
-import { type HostClient, importHostKey, type ResponseOf, readKeys, readList } from '../../client/index.ts'
+import { type HostClient, type ResponseOf, readKeys, readList, verifySignature } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../errors.ts'
 import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../../options.ts'
@@ -74,7 +73,7 @@ const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context):
   const { terminal } = context
   const { client } = connect(flags, context)
   const { entries, head, ...chain } = await verifyChain(client, flags.seen)
-  const invalid = head ? await verifySignature(head, client) : undefined
+  const invalid = head ? await checkSignature(head, client) : undefined
   const problem = chain.problem ?? invalid
   const isSigned = head?.signature !== undefined && invalid === undefined
   if (flags.json) terminal.out(JSON.stringify({ valid: problem === undefined, entries, head, isSigned, problem }))
@@ -128,19 +127,14 @@ const findProblem = (entry: AuditEntry | undefined, before: AuditEntry | undefin
 }
 
 /** Returns why the signature of the newest entry is not one by the keys that the host publishes; undefined if it is. */
-const verifySignature = async (
+const checkSignature = async (
   { number, hash, signature }: NonNullable<AuditPage['head']>,
   client: HostClient,
 ): Promise<Problem | undefined> => {
   const keys = await readKeys(client)
   if (signature === undefined)
     return keys && { message: 'The newest entry is not signed, although the host publishes keys.' }
-  try {
-    const { payload } = await compactVerify(signature, header => importHostKey(keys, header, AUDIT_HEAD_TYPE))
-    const signed = JSON.parse(new TextDecoder().decode(payload))
-    if (signed.number === number && signed.hash === hash) return undefined
-  } catch {
-    // Whatever is wrong with it, the signature does not prove anything.
-  }
-  return { message: 'The signature of the newest entry is not valid.' }
+  const signed = (await verifySignature(signature, keys, AUDIT_HEAD_TYPE))?.value
+  const isValid = signed?.number === number && signed?.hash === hash
+  return isValid ? undefined : { message: 'The signature of the newest entry is not valid.' }
 }
