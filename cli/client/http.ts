@@ -2,7 +2,6 @@ import { ApiError, type ApiResponse, type Connection, isProblem } from '../../sr
 import {
   describeFailure,
   type FetchedJson,
-  type FetchFailure,
   type FetchOptions,
   fetchJson,
   parseUrl,
@@ -21,7 +20,6 @@ export type HostAccess = Pick<Connection, 'token' | 'retries' | 'signal'> &
     fetch: typeof globalThis.fetch
   }
 
-const NDJSON = 'application/x-ndjson'
 /** The longest page of a list is shorter. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20
 
@@ -45,8 +43,12 @@ export const sendWith =
 /** Reads a response. JSON lines are an array, without a line that is not JSON, such as one that was cut off. */
 const readReply = async (response: Response): Promise<ApiResponse> => {
   const { status, headers } = response
-  const text = await readText(response)
-  const isLines = headers.get('Content-Type') === NDJSON
+  // The other side may not be a host, and send without end.
+  const read = await readBytes(response, MAX_REPLY_BYTES)
+  if (!('bytes' in read))
+    throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
+  const text = new TextDecoder().decode(read.bytes)
+  const isLines = headers.get('Content-Type') === 'application/x-ndjson'
   return { status, headers, body: isLines ? text.split('\n').flatMap(line => parseJson(line) ?? []) : parseJson(text) }
 }
 
@@ -62,16 +64,15 @@ export const openStream = async (access: HostAccess, path: string): Promise<Resp
   throw explainWith(access)(Object.assign(new ApiError(await readReply(response)), { isAuthorized: token !== '' }))
 }
 
-/** The end of some messages, for clients that send requests themselves. */
-const ENDPOINT_HINT = / GET \/\w+ lists \w+\.$/
-
 /** Returns what turns the failure of a call into a HostError, unless the host has rejected the request. */
 export const explainWith =
   ({ url, tokenFrom }: Pick<HostAccess, 'url' | 'tokenFrom'>) =>
   (error: ApiError): Error => {
     const { status, headers, detail, retry, isAuthorized } = error
     const fail = (message: string): HostError => new HostError(message, { cause: error })
-    if (status === 401) return fail(isAuthorized ? rejectedTokenMessage(tokenFrom) : LOGIN_MESSAGE)
+    const place = tokenFrom ? `: ${tokenFrom}` : ''
+    if (status === 401 && !isAuthorized) return fail('the host asks for a token or a login (401)')
+    if (status === 401) return fail(`the host rejects the token (401), which is wrong, expired or revoked${place}`)
     if (isProblem(error, 'admin-token-missing')) return fail(NO_ADMIN_TOKEN)
     if (status === 0) return fail(error.message)
     if (retry) return fail(`the host responded with ${status}`)
@@ -79,14 +80,10 @@ export const explainWith =
     if (status < 400 && status !== 304)
       return fail(`the host has moved: it responded with ${status} to ${headers.get('Location') ?? '?'}`)
     const source = status === 403 && isAuthorized && tokenFrom !== undefined ? ` (${tokenFrom}).` : '$&'
-    if (detail !== undefined) error.message = detail.replace(ENDPOINT_HINT, '').replace(/\.?$/, source)
+    // The end of some messages is for clients that send requests themselves.
+    if (detail !== undefined) error.message = detail.replace(/ GET \/\w+ lists \w+\.$/, '').replace(/\.?$/, source)
     return error
   }
-
-const LOGIN_MESSAGE = 'the host asks for a token or a login (401)'
-
-const rejectedTokenMessage = (tokenFrom: string | undefined): string =>
-  `the host rejects the token (401), which is wrong, expired or revoked${tokenFrom ? `: ${tokenFrom}` : ''}`
 
 const NO_ADMIN_TOKEN =
   'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
@@ -121,13 +118,6 @@ const describeNetworkError = (error: Error, url: string): string => {
 
 const causeOf = (error: Error): Error & { code?: unknown } => (error.cause instanceof Error ? error.cause : error)
 
-/** Reads the body of a response, but not without end: the other side may not be a host. */
-const readText = async (response: Response): Promise<string> => {
-  const read = await readBytes(response, MAX_REPLY_BYTES)
-  if ('bytes' in read) return new TextDecoder().decode(read.bytes)
-  throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
-}
-
 /** Recognizes a failure of the network: a TypeError without a cause is a mistake in the request itself. */
 const isNetworkError = (error: unknown): error is Error =>
   error instanceof Error &&
@@ -141,11 +131,9 @@ export const isBlockedPort = (error: unknown): boolean =>
 export const blockedPortMessage = (url: string): string =>
   `port ${new URL(url).port} is blocked by fetch and browsers: use another`
 
-/** A manifest in a list of changes nests deeper than a manifest. */
-const MAX_RESPONSE_DEPTH = 2 * MAX_JSON_DEPTH
-
 const parseJson = (text: string): Json | undefined => {
-  if (isDeeperThan(text, MAX_RESPONSE_DEPTH)) return undefined
+  // A manifest in a list of changes nests deeper than a manifest.
+  if (isDeeperThan(text, 2 * MAX_JSON_DEPTH)) return undefined
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -159,18 +147,16 @@ export const fetchDocument = (
   url: string,
   options: Omit<FetchOptions, 'accepts' | 'fetch'>,
   { fetch }: { fetch: typeof globalThis.fetch },
-): Promise<FetchedJson> => fetchJson(url, { ...options, fetch: withReason(fetch) }, describeWithReason)
-
-/** Adds the reason of the system, such as an unknown host name, to errors of the network. */
-const withReason =
-  (fetch: typeof globalThis.fetch): NonNullable<FetchOptions['fetch']> =>
-  (to, init) =>
+): Promise<FetchedJson> => {
+  // Adds the reason of the system, such as an unknown host name, to errors of the network.
+  const fetchWithReason: FetchOptions['fetch'] = (to, init) =>
     fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {
       throw error instanceof Error ? new Error(describeNetworkError(error, String(to)), { cause: error }) : error
     })
-
-const describeWithReason = (failure: FetchFailure, maxBytes?: number): string =>
-  failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes)
+  return fetchJson(url, { ...options, fetch: fetchWithReason }, (failure, maxBytes) =>
+    failure.failed === 'unreachable' ? `cannot be reached: ${failure.detail}` : describeFailure(failure, maxBytes),
+  )
+}
 
 /** Checks whether nobody on the way to a URL can replace what it responds with. */
 export const isFetchable = (url: string): boolean => parseUrl(url) !== null && !isUnencrypted(url)

@@ -191,7 +191,7 @@ const withoutTokenText = ({ file, canStore, worker }: Target, url: string): stri
       ]
 
 const sendCards = async (target: Target, { url, token }: HostSettings, context: Context): Promise<number> => {
-  const { terminal, clock } = context
+  const { terminal, clock, cwd } = context
   terminal.info(`Waiting for ${url} …`)
   const isReachable = await poll(() => isReady(url, context), { clock, timeoutMs: REACHABLE_TIMEOUT_MS, pauseMs: 1000 })
   const command = syncCommand(target, url, context)
@@ -199,9 +199,10 @@ const sendCards = async (target: Target, { url, token }: HostSettings, context: 
     terminal.error(`Deployed, but ${url} does not respond yet. Run later: ${command} --wait`)
     return ExitCode.unreachable
   }
-  if (!hasCards(url, context)) {
+  const { drafts, invalid } = loadManifests(isFolder(CARDS_FOLDER, cwd) ? [CARDS_FOLDER] : [], url, cwd)
+  if (drafts.length + invalid.length === 0) {
     const starter = `${CARDS_FOLDER}/my-agent.yaml`
-    const next = existsSync(join(context.cwd, starter)) ? `Edit ${starter}` : `Write a card into ${CARDS_FOLDER}/`
+    const next = existsSync(join(cwd, starter)) ? `Edit ${starter}` : `Write a card into ${CARDS_FOLDER}/`
     terminal.report([`${url} runs. There is no card to send yet.`, `${next}, then run: ${command}`])
     return ExitCode.ok
   }
@@ -216,11 +217,6 @@ const syncCommand = ({ environment, file }: Target, url: string, { configFolder 
   const isInFile = SYNC_CARD_URL !== undefined && (ADMIN_TOKEN ?? SYNC_CARD_TOKEN) !== undefined
   if (!isInFile || parseHostUrl(SYNC_CARD_URL) !== url) return `npx sync-card --url ${url}`
   return environment === '' ? 'npx sync-card' : `npx sync-card --host ${environment}`
-}
-
-const hasCards = (url: string, { cwd }: Context): boolean => {
-  const { drafts, invalid } = loadManifests(isFolder(CARDS_FOLDER, cwd) ? [CARDS_FOLDER] : [], url, cwd)
-  return drafts.length + invalid.length > 0
 }
 
 /** Checks whether a URL responds as a host that has an admin token, which takes effect a moment after it is stored. */

@@ -148,30 +148,24 @@ export const waitUntilResponding = async (
   { fetch, clock }: Context,
   timeoutMs = START_TIMEOUT_MS,
 ): Promise<boolean> => {
-  const check = async () => hasEnded(server) || (await isResponding(url, fetch))
+  const isResponding = () =>
+    fetch(url, { signal: AbortSignal.timeout(5000) }).then(
+      response => response.body?.cancel().then(() => true) ?? true,
+      () => false,
+    )
+  const check = async () => hasEnded(server) || (await isResponding())
   return (await poll(check, { clock, timeoutMs, pauseMs: 100 })) && !hasEnded(server)
 }
 
 /** Waits until nothing responds any more: wrangler survives its runtime, and starts another, which may not work. */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
-  // An idle connection shows the end of the runtime at once, without requests in its log.
-  do await waitForDisconnection(new URL(url))
+  const { port, hostname } = new URL(url)
+  // An idle connection shows the end of the runtime at once, without requests in its log, even if it is reset.
+  do await once(connect(Number(port), hostname).unref().resume(), 'close').catch(() => {})
   while (!hasEnded(server) && (await waitUntilResponding(url, server, context, RESTART_TIMEOUT_MS)))
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null
-
-const waitForDisconnection = async ({ port, hostname }: URL): Promise<void> => {
-  const connection = connect(Number(port), hostname).unref().resume()
-  // A connection that is refused or reset has ended as well.
-  await once(connection, 'close').catch(() => {})
-}
-
-const isResponding = (url: string, fetch: Context['fetch']): Promise<boolean> =>
-  fetch(url, { signal: AbortSignal.timeout(5000) }).then(
-    response => response.body?.cancel().then(() => true) ?? true,
-    () => false,
-  )
 
 /** Ends a child that was spawned `detached`, with all that it started: workerd would keep the port. Waits for that. */
 export const stopGroup = async (child: ChildProcess): Promise<void> => {

@@ -55,7 +55,12 @@ export const welcome = async (
       ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
       ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
-    ...section('Find agents by words, and in the catalog that directories read:', root ? findCommands(url, root) : []),
+    // An id is mostly a word of the agent's name.
+    ...section('Find agents by words, and in the catalog that directories read:', [
+      ...(root === undefined
+        ? []
+        : [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`]),
+    ]),
     ...SAMPLES.flatMap(([id, title, commandsFor]) => (isShown(id) ? section(title, commandsFor(url)) : [])),
     `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,
@@ -143,12 +148,6 @@ const cardCommands = (url: string, id: string): string[] => [
   `curl -H 'A2A-Version: 1.0' ${url}/agents/${id}/.well-known/agent-card.json`,
   `npx sync-card verify ${url}/agents/${id}/`,
   `npx sync-card check ${id} --url ${url}`,
-]
-
-/** Returns shell commands that search. An id is mostly a word of the agent's name. */
-const findCommands = (url: string, id: string): string[] => [
-  `curl '${url}/agents?q=${id}&facets=tag'`,
-  `curl ${url}/.well-known/ai-catalog.json`,
 ]
 
 /** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */

@@ -71,7 +71,7 @@ type FoundToken = { token: string; variable: string; source: string; belongsTo?:
 type ChosenToken = Pick<ResolvedHost, 'token' | 'tokenFrom'>
 
 const chooseToken = (flags: HostNameFlags, target: FoundHost, surroundings: Surroundings): ChosenToken => {
-  const { url } = target
+  const { url, name } = target
   if (flags.token === '')
     throw new UsageError('--token is empty: set the variable that it is taken from, or leave it out.')
   if (flags.token !== undefined) {
@@ -84,7 +84,10 @@ const chooseToken = (flags: HostNameFlags, target: FoundHost, surroundings: Surr
   const started = readStartedToken(url, surroundings)
   if (started) return started
   const [other] = found
-  return { token: '', tokenFrom: other ? foreignTokenMessage(other, target) : missingTokenMessage(target) }
+  if (other) return { token: '', tokenFrom: foreignTokenMessage(other, target) }
+  const local = isLoopback(url) ? ' npm start makes one, for commands in its clone while it runs.' : ''
+  const hint = tokenHint(target, name ? `.env.${name}` : '.env')
+  return { token: '', tokenFrom: `There is no token for ${url}.${local} ${hint}` }
 }
 
 /** Returns the token of the host that `npm start` runs at a URL in this clone, if one does. */
@@ -147,12 +150,6 @@ const foreignTokenMessage = ({ variable, source, belongsTo }: FoundToken, target
 const withheldText = (token: string, { url, urlFrom }: FoundHost): string =>
   `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. ` +
   'If it is for that host,'
-
-const missingTokenMessage = (target: FoundHost): string => {
-  const { url, name } = target
-  const local = isLoopback(url) ? ' npm start makes one, for commands in its clone while it runs.' : ''
-  return `There is no token for ${url}.${local} ${tokenHint(target, name ? `.env.${name}` : '.env')}`
-}
 
 /** Returns where the token of a host can be written. */
 const tokenHint = ({ url }: FoundHost, file: string): string =>

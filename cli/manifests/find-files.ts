@@ -1,11 +1,11 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
 import { CARD_EXTENSIONS } from '../../src/card/file/index.ts'
 import { foldersOfRepository } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { isSystemError, UsageError } from '../errors.ts'
-import { DEFAULTS_NAMES, foldersAbove } from './folder-defaults.ts'
+import { DEFAULTS_NAMES, foldersAbove, isIn } from './folder-defaults.ts'
 
 /** The folder that is read if no file is named. */
 export const CARDS_FOLDER = 'cards'
@@ -72,11 +72,6 @@ export const rejectLinkOutside = (folder: string, cwd: string): void => {
 /** Outside of a repository, the current folder counts as one. */
 const repositoryOf = (cwd: string): string => foldersOfRepository(cwd).at(-1) ?? cwd
 
-const isIn = (path: string, folder: string): boolean => {
-  const way = relative(folder, path)
-  return !isAbsolute(way) && way.split(sep)[0] !== '..'
-}
-
 /** Follows all links. The end of the path need not exist. */
 const realPath = (path: string): string =>
   existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
@@ -100,16 +95,12 @@ const readTarget = (path: string, cwd: string): Target => {
   if (isFolder(path, cwd)) return { root: path }
   if (existsSync(resolve(cwd, path))) return 'file'
   const { base, glob, isGlob } = picomatch.scan(sep === '\\' ? path.replaceAll('\\', '/') : path)
-  return isGlob ? { root: base || '.', matches: matchFileOrFolder(glob) } : 'missing'
-}
-
-/** Matches a path that a glob matches, or that is in a folder that it matches. */
-const matchFileOrFolder = (glob: string): ((file: string) => boolean) => {
-  const matches = picomatch(glob)
-  return file => {
-    const names = file.split(sep)
-    return names.some((_, index) => matches(names.slice(0, index + 1).join('/')))
-  }
+  if (!isGlob) return 'missing'
+  const matchesPath = picomatch(glob)
+  // A glob also matches what is in a folder that it matches.
+  const matches = (file: string): boolean =>
+    file.split(sep).some((_, index, names) => matchesPath(names.slice(0, index + 1).join('/')))
+  return { root: base || '.', matches }
 }
 
 /** Returns the files of a folder, then those of its subfolders. A link to a folder is returned as if it were a file. */

@@ -8,6 +8,12 @@ import { didYouMean } from '../did-you-mean.ts'
 /** The file names, in order of preference, of what every other file of a folder inherits. */
 export const DEFAULTS_NAMES = ['defaults.yaml', 'defaults.yml', 'defaults.json']
 
+/** Checks whether an absolute path is in a folder, or the folder itself. */
+export const isIn = (path: string, folder: string): boolean => {
+  const way = relative(folder, path)
+  return !isAbsolute(way) && way.split(sep)[0] !== '..'
+}
+
 /** Returns the defaults file of a folder, if it has one. */
 export const findDefaults = (folder: string, cwd: string): string | undefined =>
   DEFAULTS_NAMES.map(name => join(folder, name)).find(path => existsSync(resolve(cwd, path)))
@@ -23,9 +29,7 @@ export type CardFolder = { folder: string; root: string; cwd: string }
  * that a single file inherits the same as in its folder, or, outside of it, from `root` on.
  */
 export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
-  const fromHere = relative(cwd, resolve(cwd, folder))
-  const isOutside = isAbsolute(fromHere) || fromHere.split(sep)[0] === '..'
-  const top = resolve(cwd, isOutside ? root : '.')
+  const top = isIn(resolve(cwd, folder), cwd) ? resolve(cwd) : resolve(cwd, root)
   const folders = [normalize(folder)]
   for (let path = normalize(folder); resolve(cwd, path) !== top && dirname(path) !== path; path = dirname(path))
     folders.unshift(dirname(path))

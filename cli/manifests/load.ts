@@ -127,20 +127,17 @@ const rejectDuplicates = (items: readonly (Draft | InvalidFile)[]): (Draft | Inv
 
 /** Reads and parses a file. Returns a reason, a clause, if the path is no file to read. */
 export const readFile = (file: string, cwd: string): ParsedFile | Problems | { reason: string } => {
-  const bytes = readBytes(resolve(cwd, file))
-  if ('reason' in bytes) return bytes
-  const decoded = 'message' in bytes ? bytes : decodeText(bytes)
-  return typeof decoded === 'string' ? parseFile(file, decoded) : problemOf(file, decoded)
-}
-
-const readBytes = (path: string): Buffer | { message: string } | { reason: string } => {
+  const path = resolve(cwd, file)
   try {
     const stats = statSync(path)
-    if (stats.size > MAX_FILE_BYTES) return { message: `is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB` }
+    if (stats.size > MAX_FILE_BYTES)
+      return problemOf(file, { message: `is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB` })
     const reason = describeSpecialFile(stats)
-    return reason === undefined ? readFileSync(path) : { reason }
+    if (reason !== undefined) return { reason }
+    const decoded = decodeText(readFileSync(path))
+    return typeof decoded === 'string' ? parseFile(file, decoded) : problemOf(file, decoded)
   } catch (error) {
-    if (isSystemError(error)) return { message: `cannot be read: ${error.message}` }
+    if (isSystemError(error)) return problemOf(file, { message: `cannot be read: ${error.message}` })
     throw error
   }
 }

@@ -2,19 +2,16 @@ import type { Issue, Severity } from '../../src/card/model/index.ts'
 import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import {
+  ACTIONS,
   type Action,
   type AgentResult,
-  actionNames,
   callRules,
   isNoteworthy,
   isUncallable,
   type SyncResult,
-  styleOf,
 } from '../sync/index.ts'
 import { colors, formatCount } from '../terminal.ts'
 import { diffLines, toJsonPatch } from './manifest-diff.ts'
-
-const SEVERITY_COLORS = { error: colors.red, warning: colors.yellow, info: colors.dim }
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
 export const problemText = (at: Diagnostic): string =>
@@ -26,7 +23,8 @@ export const issueText = (issue: Issue, at: Diagnostic): string =>
 
 const findingText = (finding: Diagnostic & { severity: Severity }): string => {
   const { file, line, column, severity, pointer, message, rule } = finding
-  const text = `${file}:${line}:${column} ${(SEVERITY_COLORS[severity] ?? colors.dim)(severity)} ${pointer} ${message}`
+  const color = severity === 'error' ? colors.red : severity === 'warning' ? colors.yellow : colors.dim
+  const text = `${file}:${line}:${column} ${color(severity)} ${pointer} ${message}`
   return rule === undefined ? text : `${text} ${colors.dim(`[${rule}]`)}`
 }
 
@@ -98,7 +96,7 @@ export const agentText = (result: AgentResult, strict = false): string[] => [
 const displayName = ({ id, file }: AgentResult): string => id ?? file ?? ''
 
 const actionText = (action: Action): string => {
-  const { mark, color } = styleOf(action)
+  const { mark, color } = ACTIONS[action]
   return colors[color](`${mark} ${action.padEnd(9)}`)
 }
 
@@ -142,7 +140,7 @@ const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean):
 }
 
 /** Checks whether an action pushes the card, or would. */
-const isPushed = (action: Action): boolean => action !== 'unchanged' && styleOf(action).exit === ExitCode.ok
+const isPushed = (action: Action): boolean => action !== 'unchanged' && ACTIONS[action].exit === ExitCode.ok
 
 /** Names the command that shows the infos that are only counted. */
 export const INFOS_HINT = 'shown by npx sync-card lint FILE'
@@ -176,9 +174,9 @@ const namesText = (results: readonly AgentResult[], max: number): string => {
 
 /** Formats how many results have each action; empty for none. */
 export const countsText = (results: readonly AgentResult[]): string =>
-  actionNames
-    .map(name => ({ name, count: results.filter(({ action }) => action === name).length }))
-    .flatMap(({ name, count }) => (count === 0 ? [] : `${count} ${name}`))
+  Object.keys(ACTIONS)
+    .map(name => `${results.filter(({ action }) => action === name).length} ${name}`)
+    .filter(count => !count.startsWith('0 '))
     .join(', ')
 
 /** Formats a synchronization as one JSON object. `patch` leads from the host's manifest to the file's. */

@@ -1,9 +1,16 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import { agentIdPattern } from '../../src/card/model/index.ts'
 import { deleteAgent, listAgents } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { asRejection, InterruptedError, UsageError } from '../errors.ts'
-import { CARDS_FOLDER, foldersAbove, isUnread, type LoadedManifests, readFolderDefaults } from '../manifests/index.ts'
+import {
+  CARDS_FOLDER,
+  foldersAbove,
+  isIn,
+  isUnread,
+  type LoadedManifests,
+  readFolderDefaults,
+} from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import { actionOf } from './push.ts'
 import type { AgentResult } from './result.ts'
@@ -24,8 +31,7 @@ type PrunedFolders = LoadedManifests & { folders: readonly string[]; profileSet:
  */
 export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orphans | undefined> => {
   const { drafts, invalid, skipped } = pruned
-  const { client, options, context, breaker } = run
-  const note = options.onNote ?? context.terminal.info
+  const { client, options, context, breaker, note } = run
   const selected = createFilter(options.only)
   const obstacle = invalid.length > 0 ? 'is invalid' : skipped.some(isUnread) && 'cannot be read'
   if (obstacle) {
@@ -41,12 +47,12 @@ export const findOrphans = async (run: Run, pruned: PrunedFolders): Promise<Orph
   const registered = listed.filter(agent => agent.set === set && agentIdPattern.test(agent.id))
   const described = new Set(drafts.map(({ id }) => id))
   rejectUnmatchedGlobs(options.only, [...described, ...registered.map(({ id }) => id)])
-  const found: Orphans['found'] = []
-  const kept: AgentResult[] = []
+  const orphans = registered.filter(({ id }) => !described.has(id) && selected(id))
   // The list has no entity tag of what the token cannot write.
-  for (const { id, etag } of registered.filter(({ id }) => !described.has(id) && selected(id)))
-    if (etag === undefined) kept.push({ id, action: 'kept', detail: 'the token cannot write it' })
-    else found.push({ id, etag })
+  const found = orphans.flatMap(({ id, etag }) => (etag === undefined ? [] : { id, etag }))
+  const kept = orphans
+    .filter(({ etag }) => etag === undefined)
+    .map(({ id }): AgentResult => ({ id, action: 'kept', detail: 'the token cannot write it' }))
   if (kept.length > 0)
     note(
       `${formatCount(kept.length, 'agent')} of the set ${set} will not be deleted: ` +
@@ -128,8 +134,8 @@ const readSet = (folder: string, { cwd }: Context): string | undefined => {
 const isPartOfSet = (folder: string, profileSet: string | undefined, context: Context): boolean => {
   const { cwd, configFolder } = context
   if (profileSet !== undefined) {
-    const path = relative(resolve(configFolder, CARDS_FOLDER), resolve(cwd, folder))
-    return path !== '' && path.split(sep)[0] !== '..' && !isAbsolute(path)
+    const [cards, path] = [resolve(configFolder, CARDS_FOLDER), resolve(cwd, folder)]
+    return path !== cards && isIn(path, cards)
   }
   const parent = foldersAbove({ folder, root: folder, cwd }).at(-2)
   return parent !== undefined && readSet(parent, context) === readSet(folder, context)

@@ -31,11 +31,11 @@ type PullOptions = {
   only?: readonly string[] | undefined
   set?: string | undefined
   /** Also pulls agents of other sets than the folder's. */
-  all: boolean
+  all?: true
   /** The folder that the files are written to. */
   out: string
   /** Overwrites files that differ. */
-  force: boolean
+  force?: true
   /** Once aborted, no further request is sent, and nothing is written. */
   signal: AbortSignal
 }
@@ -79,7 +79,7 @@ export const pullCards = async (
   const failed = found.filter(item => 'action' in item)
   const reported = failed.filter(({ action }) => options.ids.length > 0 || action !== 'forbidden')
   const defaults = createDefaults(agents, folder, context.cwd)
-  const written = agents.map(agent => writeAgent(agent, folder, options.force, context.cwd))
+  const written = agents.map(agent => writeAgent(agent, folder, options.force === true, context.cwd))
   return {
     url,
     results: [...reported, ...written].sort((one, other) => (one.id < other.id ? -1 : 1)),

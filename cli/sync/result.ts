@@ -6,7 +6,8 @@ import type { Diagnostic, LocatedIssue, SkippedFile } from '../manifests/index.t
 /** The mark, the color and the exit code of an action. `due`: still to be done, after a dry run. */
 type ActionStyle = { mark: string; color: 'dim' | 'green' | 'yellow' | 'red'; exit: number; due?: true }
 
-const ACTIONS = {
+/** How each action is shown, in the order of a summary. */
+export const ACTIONS = {
   created: { mark: '+', color: 'green', exit: ExitCode.ok },
   updated: { mark: '~', color: 'yellow', exit: ExitCode.ok },
   deleted: { mark: '-', color: 'red', exit: ExitCode.ok },
@@ -27,16 +28,10 @@ const ACTIONS = {
   'not compared': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not pushed': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
   'not deleted': { mark: '✗', color: 'red', exit: ExitCode.unreachable },
-} as const satisfies Record<string, ActionStyle>
+} satisfies Record<string, ActionStyle>
 
 /** The name of what a synchronization or a pull did with an agent. */
 export type Action = keyof typeof ACTIONS
-
-/** The actions in the order of a summary. */
-export const actionNames = Object.keys(ACTIONS) as Action[]
-
-/** Returns how an action is shown. */
-export const styleOf = (action: Action): ActionStyle => ACTIONS[action]
 
 /** The result for one agent. `file` is absent if no file describes it, `id` if the file does not even have one. */
 export type AgentResult = {
@@ -111,11 +106,10 @@ export const exitCodeOf = (
 
 /** Returns the exit code of the result for one agent. */
 export const agentExitCode = (result: AgentResult, { differences = false, lint }: Strictness): number => {
-  const { action, live, source } = result
-  const { exit, due } = styleOf(action)
-  const isOutOfDate = live === false || source !== undefined || (differences && due) || hasFinding(result, lint)
+  const { action, live, source, issues = [] } = result
+  const { exit, due }: ActionStyle = ACTIONS[action]
+  const isFinding = ({ issue: { severity } }: LocatedIssue): boolean =>
+    lint !== undefined && (severity === 'error' || severity === lint)
+  const isOutOfDate = live === false || source !== undefined || (differences && due) || issues.some(isFinding)
   return Math.max(exit, isOutOfDate ? ExitCode.outOfDate : ExitCode.ok)
 }
-
-const hasFinding = ({ issues = [] }: AgentResult, lint: Strictness['lint']): boolean =>
-  issues.some(({ issue: { severity } }) => lint !== undefined && (severity === 'error' || severity === lint))

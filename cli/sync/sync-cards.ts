@@ -24,17 +24,16 @@ export const syncCards = async (
   context: Context,
 ): Promise<SyncResult> => {
   const { url, set } = host
-  const { cwd, terminal } = context
-  const { signal } = options
+  const { onNote: note = context.terminal.info, signal } = options
   const folders = defaultToCardsFolder(named)
-  const loaded = loadManifests(folders, url, cwd, options.allowSecrets)
+  const loaded = loadManifests(folders, url, context.cwd, options.allowSecret)
   if (!options.prune || options.isWatch) rejectNoCards(folders, loaded)
   const { drafts: all, invalid, skipped } = loaded
-  for (const file of skipped) (options.onNote ?? terminal.info)(skippedText(file))
+  for (const file of skipped) note(skippedText(file))
   const drafts = set === undefined ? all : all.map(draft => ({ ...draft, manifest: { ...draft.manifest, set } }))
   const selected = selectFiles({ drafts, invalid }, options.only, options.prune)
   const client = createHostClient(host, context, options)
-  const run: Run = { url, client, options, context, breaker: new Breaker(signal) }
+  const run: Run = { url, client, options, context, note, breaker: new Breaker(signal) }
   const orphans = options.prune
     ? await findOrphans(run, { drafts, invalid: selected.invalid, skipped, folders, profileSet: set })
     : undefined

@@ -24,7 +24,7 @@ export type SyncOptions = {
   /** Globs of the ids that are looked at; all without any. */
   only?: readonly string[] | undefined
   /** The places that may have what looks like a secret, in any of the files. */
-  allowSecrets?: readonly string[] | undefined
+  allowSecret?: readonly string[] | undefined
   /** Prompts before anything is deleted. Without it, nothing is asked, and any number of agents may be deleted. */
   confirm?: ((question: string, signal?: AbortSignal) => Promise<boolean>) | undefined
   /** Called with each agent whose file differs from the host, before anything is written. */
@@ -36,7 +36,9 @@ export type SyncOptions = {
 }
 
 /** One synchronization in progress. */
-export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker }
+export type Run = { url: string; client: HostClient; options: SyncOptions; context: Context; breaker: Breaker } & {
+  note: (text: string) => void
+}
 
 /** Ends a synchronization between two requests: after the first HostError, or once the signal is aborted. */
 export class Breaker {

@@ -37,12 +37,12 @@ export const addDiff: AddCommand = (program, context, exit) => {
 }
 
 const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
-  const { only, prune, allowSecret, json, format } = flags
-  const { terminal, cwd } = context
-  if (prune) rejectPrunedFiles(files, cwd)
+  const { json, format } = flags
+  const { terminal } = context
+  if (flags.prune) rejectPrunedFiles(files, context.cwd)
   const host = resolveWithWarning(flags, context)
-  const options = { dryRun: true, prune, only, allowSecrets: allowSecret }
-  const found = await syncCards(files, host, { ...options, signal: interruptSignal(context) }, context)
+  const options = { ...flags, dryRun: true, signal: interruptSignal(context) }
+  const found = await syncCards(files, host, options, context)
   // Neither findings of the linter nor the state of remote cards is a difference.
   const result = { ...found, results: found.results.map(({ issues: _, source: __, ...rest }) => rest) }
   const exitCode = exitCodeOf(result, { differences: true })

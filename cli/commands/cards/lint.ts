@@ -28,12 +28,12 @@ import {
 import { selectFiles } from '../../sync/index.ts'
 
 const FORMATS = { json: lintJson, sarif: lintSarif }
-type Format = 'text' | keyof typeof FORMATS
 
 type Flags = HostFlags &
-  FileFlags & { format: Format; observed?: true; strict?: true; quiet?: true; only?: readonly string[] }
-
-const CONCURRENCY = 4
+  FileFlags & { [Name in 'observed' | 'strict' | 'quiet']?: true } & {
+    format: 'text' | keyof typeof FORMATS
+    only?: readonly string[]
+  }
 
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint: AddCommand = (program, context, exit) => {
@@ -80,8 +80,5 @@ const fetchObserved = async (drafts: readonly Draft[], client: HostClient) => {
     const located = proposals.map(each => ({ ...each, severity: 'warning' as const, at: locateInCard(draft, each) }))
     return { state: 'observed', ...counts, proposals: located }
   }
-  const results = await pMap(drafts, async draft => [draft, await fetchOne(draft)] as const, {
-    concurrency: CONCURRENCY,
-  })
-  return new Map(results)
+  return new Map(await pMap(drafts, async draft => [draft, await fetchOne(draft)] as const, { concurrency: 4 }))
 }

@@ -28,15 +28,14 @@ export const addPull: AddCommand = (program, context, exit) => {
 }
 
 const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promise<number> => {
-  const { only, set, all, out, force, json } = flags
+  const { only, set, all, json } = flags
   if (ids.length > 0 && (only || set !== undefined || all))
     throw new UsageError('--only, --set and --all choose agents: leave them out if you name the agents.')
   if (set !== undefined && all) throw new UsageError('--set and --all exclude each other.')
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
   const { terminal } = context
   const { host, client } = connect(flags, context)
-  const switches = { all: all === true, force: force === true, signal: interruptSignal(context) }
-  const result = await pullCards(client, host, { ids, only, set, out, ...switches }, context)
+  const result = await pullCards(client, host, { ...flags, ids, signal: interruptSignal(context) }, context)
   const exitCode = exitCodeOf(result)
   terminal.report(pullText(result))
   terminal.info(hintsOf(result, flags))

@@ -33,11 +33,10 @@ import {
 } from '../../sync/index.ts'
 import { withoutProgress, withoutReports } from '../../terminal.ts'
 
-type Switch = 'dryRun' | 'check' | 'prune' | 'yes' | 'force' | 'refresh' | 'watch' | 'quiet' | 'strict'
-
 type Flags = HostFlags &
-  FileFlags &
-  Partial<Record<Switch, true>> & { only?: string[]; wait?: number | string | true; retries: number }
+  FileFlags & {
+    [Name in 'dryRun' | 'check' | 'prune' | 'yes' | 'force' | 'refresh' | 'watch' | 'quiet' | 'strict']?: true
+  } & { only?: string[]; wait?: number | string | true; retries: number }
 
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
 const DEFAULT_WAIT_SECONDS = 90
@@ -147,11 +146,11 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
 }
 
 const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
-  const { dryRun, check, prune, force, refresh, retries, wait, yes, only, allowSecret, quiet } = flags
+  const { dryRun, check, wait, yes, quiet } = flags
   return {
-    ...{ prune, force, refresh, retries, only, allowSecrets: allowSecret },
+    ...flags,
     dryRun: dryRun ?? check,
-    ...(wait !== undefined && { wait: typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS }),
+    wait: wait === undefined || typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS,
     ...(!yes && { confirm: terminal.confirm }),
     ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),
   }

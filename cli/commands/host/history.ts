@@ -11,14 +11,12 @@ import { requireId } from './agents.ts'
 
 type HistoryFlags = HostFlags & { limit: number }
 
-const DEFAULT_LIMIT = 20
-
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
 export const addHistory: AddCommand = (program, context) => {
   addHostOptions(program.command('history'), 'write')
     .description('list the revisions of an agent, the newest first: who made them, and what they changed for clients')
     .argument('<id>', 'the agent; it may have been removed')
-    .option('--limit <count>', 'revisions at most', parseSeq, DEFAULT_LIMIT)
+    .option('--limit <count>', 'revisions at most', parseSeq, 20)
     .action((id: string, flags: HistoryFlags) => history(requireId(id), flags, context))
   addHostOptions(program.command('rollback'), 'write')
     .description('register the manifest of an earlier revision again, as a new revision')
@@ -113,10 +111,8 @@ const registerAgain = async (client: HostClient, { id, to }: Revisions, etag: st
   }
 }
 
-type Changes = Pick<ResponseOf<'POST /agents/:id/rollback'>, 'class' | 'changes'>
-
 /** Formats what changes for clients, the most severe first. */
-const changesText = (title: string, { class: severity, changes = [] }: Changes) => [
-  colors.bold(title) + (severity === undefined ? '' : ` · ${severity}`),
-  ...changes.map(change => `  ${change.class}: ${change.message}`),
+const changesText = (title: string, result: Pick<ResponseOf<'POST /agents/:id/rollback'>, 'class' | 'changes'>) => [
+  colors.bold(title) + (result.class === undefined ? '' : ` · ${result.class}`),
+  ...(result.changes ?? []).map(change => `  ${change.class}: ${change.message}`),
 ]

@@ -95,9 +95,8 @@ const refreshText = (id: string, result: RefreshResult, { host, url }: Flags): s
   ]
 }
 
-type Verification = NonNullable<NonNullable<RefreshResult['source']>['verification']>
-
-const verificationText = ({ verified, rule, key, reason, accepted }: Verification): string => {
+const verificationText = (verification: NonNullable<Refreshed['source']['verification']>): string => {
+  const { verified, rule, key, reason, accepted } = verification
   if (verified) return `verified: signed with the key ${key?.kid} from ${key?.from} (rule ${rule})`
   return `${accepted ? 'accepted without a valid signature' : 'not verified'}: ${reason}`
 }

@@ -18,10 +18,9 @@ import {
 } from '../../options.ts'
 import { colors, formatTable } from '../../terminal.ts'
 
-type OwnToken = ResponseOf<'GET /tokens/self'>
-
-type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[] } & TokenOptions
-type TokenOptions = { expires?: number | string; note?: string }
+type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[]; note?: string } & {
+  expires?: number | string
+}
 
 const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
 
@@ -130,7 +129,10 @@ const warnUnknownAgents = async (client: HostClient, agents: readonly string[], 
 }
 
 /** Describes what a token allows, and until when; `now` is in ms since 1970. */
-const describeToken = ({ scopes: allowed, agents, tiers, expires }: Omit<OwnToken, 'note'>, now: number) => ({
+const describeToken = (
+  { scopes: allowed, agents, tiers, expires }: Omit<ResponseOf<'GET /tokens/self'>, 'note'>,
+  now: number,
+) => ({
   scopes: allowed.join(', '),
   agents: agents.join(', '),
   tiers: tiers.join(', ') || '-',
