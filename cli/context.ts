@@ -124,6 +124,13 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, signal && { signal }).catch(() => {}),
 }
 
+/** Returns a signal that is aborted when the user interrupts the command. */
+export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
+  const interruption = new AbortController()
+  onInterrupt(() => interruption.abort())
+  return interruption.signal
+}
+
 /** Calls `check` until it returns true, after pauses that double up to `maxPauseMs`. Returns false after a timeout. */
 export const poll = async (
   check: () => Promise<boolean>,

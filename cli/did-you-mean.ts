@@ -30,10 +30,7 @@ export const suggestField = <Error extends Finding>(error: Error): Error => {
   return { ...error, message: error.message.replace(known, suggestion + known) }
 }
 
-/**
- * Adds to the message about a missing field which other field of the same object may be a misspelling of it. Unknown
- * fields of a card are allowed, so nothing else reports them.
- */
+/** Adds to the message about a missing field which unknown one, as cards may have, may be a misspelling of it. */
 export const suggestMisspelling = <Error extends Finding>(error: Error, document: Json): Error => {
   if (error.message !== 'is missing') return error
   const path = parsePointer(error.pointer)

@@ -7,7 +7,7 @@ import { didYouMean } from './did-you-mean.ts'
 import { CommandError, ExitCode, HostError, MissingTokenError, UsageError } from './errors.ts'
 import { reportFailure } from './failure.ts'
 import { type HostNameFlags, isLoopback, isUnencrypted, type ResolvedHost, resolveHost } from './hosts/index.ts'
-import { isFolder, type LoadedManifests, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
+import { type CardFiles, isFolder, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
 
 /** Adds a command to the program. It passes its exit code, by default 0, to `exit`; the last one counts. */
 export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
@@ -55,6 +55,14 @@ export const addFileOptions = (command: Command): Command =>
 export const addOnlyOption = (command: Command): Command =>
   command.option('--only <glob>', "only agents whose ids match, such as 'team1-*'; repeatable", collect)
 
+/** Returns the parser of an option that takes a number of this form. */
+export const parseNumber =
+  (form: RegExp, mistake: string) =>
+  (text: string): number => {
+    if (form.test(text)) return Number(text)
+    throw new InvalidArgumentError(mistake)
+  }
+
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]
 
@@ -85,7 +93,7 @@ export const readFiles = (
   origin: string,
   { allowSecret }: FileFlags,
   { cwd, terminal }: Context,
-): LoadedManifests => {
+): CardFiles => {
   const loaded = loadManifests(named, origin, cwd, allowSecret)
   rejectNoCards(named, loaded)
   for (const skipped of loaded.skipped) terminal.info(skippedText(skipped))
@@ -116,11 +124,11 @@ export const explainFailure = async (error: unknown, context: Context): Promise<
   )
 }
 
-/** A host, and the client for it, which reports its retries on the terminal. */
-export type HostConnection = { host: ResolvedHost; client: HostClient }
+/** A host, and the client for it. */
+export type HostConnection = ReturnType<typeof connect>
 
 /** Connects to the host that the flags name. With `findHost`, the token is optional. */
-export const connect = (flags: HostFlags, context: Context, resolve = resolveHost): HostConnection => {
+export const connect = (flags: HostFlags, context: Context, resolve = resolveHost) => {
   const host = resolveWithWarning(flags, context, resolve)
   return { host, client: createHostClient(host, context) }
 }
@@ -142,13 +150,6 @@ export const listIds = async (client: HostClient): Promise<string[]> => {
   return listed.map(({ id }) => id)
 }
 
-/** Returns a signal that is aborted when the user interrupts the command. */
-export const interruptSignal = ({ onInterrupt }: Context): AbortSignal => {
-  const interruption = new AbortController()
-  onInterrupt(() => interruption.abort())
-  return interruption.signal
-}
-
 /** Calls `work` for one id after the other until the host cannot be used, and reports each failure. */
 export const forEachId = async (
   ids: readonly string[],
@@ -168,10 +169,7 @@ export const forEachId = async (
   return { exitCode }
 }
 
-/**
- * Calls `work`, which returns what to report of a change, for one id after the other. With `--json`, prints the ids
- * that were changed in one object, under the name `changed`.
- */
+/** Has `work` change one id after the other, and reports what it returns; with `--json`, the list `changed` of ids. */
 export const changeEach = async (
   ids: readonly string[],
   { changed, json }: Pick<HostFlags, 'json'> & { changed: string },

@@ -91,10 +91,7 @@ export const deleteAgent = async (client: HostClient, id: string, etag: string):
   })
 }
 
-/**
- * Returns the card of an agent, or of the host's root, as the edge serves it to anonymous clients. `isPending`: the
- * agent's upstream card has not been fetched yet.
- */
+/** Returns the card of an agent or the host as anonymous clients get it. `isPending`: it has not been fetched yet. */
 export const readLiveCard = async (
   { send }: HostClient,
   id?: string,
@@ -146,20 +143,19 @@ const describeContact = (error: unknown, url: string): unknown => {
       `nothing is listening at ${new URL(url).origin}, so ${message}: start a host there (npm start in its clone), ` +
         'or name another with --url, --host or SYNC_CARD_URL',
     )
-  const isOther = retry === undefined && status !== 401 && (status < 300 || status >= 400)
-  return isOther ? new HostError(`${url} ${describeOther(failure, new URL(url))}`) : error
+  if (retry !== undefined || status === 401 || (status >= 300 && status < 400)) return error
+  const { origin, pathname } = new URL(url)
+  const path = pathname === '/' ? '' : pathname
+  const advice = path !== '' ? `; try ${origin}, without a path` : status === 400 ? tryHttps(new URL(url)) : ''
+  const mediaType = failure.headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
+  const response = `${status} and ${mediaType === 'text/html' ? 'an HTML page' : mediaType}`
+  return new HostError(
+    `${url} is not a Calling Card host: it responded to GET ${path}/health with ${response}${advice}`,
+  )
 }
 
 const tryHttps = ({ protocol, host }: URL): string =>
   protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
-
-const describeOther = ({ status, headers }: ApiError, url: URL): string => {
-  const path = url.pathname === '/' ? '' : url.pathname
-  const advice = path !== '' ? `; try ${url.origin}, without a path` : status === 400 ? tryHttps(url) : ''
-  const mediaType = headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
-  const response = mediaType === 'text/html' ? 'an HTML page' : mediaType
-  return `is not a Calling Card host: it responded to GET ${path}/health with ${status} and ${response}${advice}`
-}
 
 /** Checks by Semantic Versioning whether two versions work together: before 1.0, the minor number counts too. */
 const isCompatible = (one: string, other: string): boolean => {

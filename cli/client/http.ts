@@ -1,12 +1,5 @@
 import { ApiError, type ApiResponse, type Connection, isProblem } from '../../src/api/client/index.ts'
-import {
-  describeFailure,
-  type FetchedJson,
-  type FetchOptions,
-  fetchJson,
-  parseUrl,
-  readBytes,
-} from '../../src/http/shared.ts'
+import { describeFailure, type FetchOptions, fetchJson, parseUrl, readBytes } from '../../src/http/shared.ts'
 import { isDeeperThan, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
 import { HostError } from '../errors.ts'
@@ -147,7 +140,7 @@ export const fetchDocument = (
   url: string,
   options: Omit<FetchOptions, 'accepts' | 'fetch'>,
   { fetch }: { fetch: typeof globalThis.fetch },
-): Promise<FetchedJson> => {
+) => {
   // Adds the reason of the system, such as an unknown host name, to errors of the network.
   const fetchWithReason: FetchOptions['fetch'] = (to, init) =>
     fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {

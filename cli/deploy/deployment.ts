@@ -83,20 +83,20 @@ const readTarget = (environment: string, worker: readonly string[], context: Con
       `ADMIN_TOKEN must be at least ${MIN_ADMIN_TOKEN_LENGTH} characters. Remove it from the environment and ${file} ` +
         'to have a random one generated.',
     )
-  const fromShell = environment === '' ? (processEnv.PUBLIC_URL ?? processEnv.SYNC_CARD_URL) : undefined
-  const configured = fromShell ?? values.SYNC_CARD_URL
+  const parse = (url: string | undefined, source?: string) =>
+    url === undefined ? undefined : parseHostUrl(url, source)
   // What would throw only after the deployment throws here: a mistake in an address, in the token or in sync-card.yaml.
-  for (const [source, { SYNC_CARD_URL: url }] of Object.entries({ [file]: values, 'the environment': processEnv }))
-    if (url !== undefined) parseHostUrl(url, `SYNC_CARD_URL in ${source}`)
+  const urlOfFile = parse(values.SYNC_CARD_URL, `SYNC_CARD_URL in ${file}`)
+  const urlOfShell = parse(processEnv.SYNC_CARD_URL, 'SYNC_CARD_URL in the environment')
   resolveHost({ url: 'https://host.invalid', token: token ?? 'none' }, context)
   return {
     /** The environment of wrangler.toml, empty for none, and the arguments of wrangler that name the Worker. */
     ...{ environment, worker },
     /** The file with the address of the Worker and its token, and the admin token, if this clone has it. */
-    ...{ file, values, token },
+    ...{ file, values, token, urlOfFile, urlOfShell },
     isTokenOfShell: tokenOfShell !== undefined,
     /** The address that the owner names. */
-    configuredUrl: configured === undefined ? undefined : parseHostUrl(configured),
+    configuredUrl: (environment === '' ? (parse(processEnv.PUBLIC_URL) ?? urlOfShell) : undefined) ?? urlOfFile,
     /** A file that is written now will be there tomorrow. */
     canStore: terminal.canAsk && !isSet(processEnv.CI) && !isSet(processEnv.WORKERS_CI),
   }
@@ -114,11 +114,10 @@ const reportNoToken = (which: string, { error }: Context['terminal']): number =>
  * that of the file, is sent only to an address of this deployment or of the file: the shell may name another host.
  */
 const chooseUrl = (target: Target, urls: string[], hasNewToken: boolean, { info }: Context['terminal']) => {
-  const { configuredUrl, values, file, token, isTokenOfShell } = target
+  const { configuredUrl, urlOfFile, file, token, isTokenOfShell } = target
   const [deployed] = urls
   if (configuredUrl === undefined || urls.includes(configuredUrl)) return configuredUrl ?? deployed
-  const own = values.SYNC_CARD_URL === undefined ? undefined : parseHostUrl(values.SYNC_CARD_URL)
-  const ofFile = hasNewToken ? (deployed ?? own) : (own ?? deployed)
+  const ofFile = hasNewToken ? (deployed ?? urlOfFile) : (urlOfFile ?? deployed)
   const chosen = hasNewToken || (token !== undefined && !isTokenOfShell) ? ofFile : configuredUrl
   if (chosen !== undefined && (deployed !== undefined || chosen !== configuredUrl))
     info(
@@ -168,10 +167,9 @@ export const writeEnvFile = (folder: string, name: string, variables: Readonly<R
 }
 
 /** Returns the token for cards of a clone without the admin token, if it belongs to this address. */
-const findCardToken = ({ values }: Target, url: string, { processEnv }: Context): string | undefined => {
-  const belongs = (boundTo: string | undefined) => boundTo === undefined || parseHostUrl(boundTo) === url
-  if (belongs(processEnv.SYNC_CARD_URL) && processEnv.SYNC_CARD_TOKEN !== undefined) return processEnv.SYNC_CARD_TOKEN
-  return values.SYNC_CARD_URL !== undefined && belongs(values.SYNC_CARD_URL) ? values.SYNC_CARD_TOKEN : undefined
+const findCardToken = ({ values, urlOfFile, urlOfShell }: Target, url: string, { processEnv }: Context) => {
+  const tokenOfShell = (urlOfShell ?? url) === url ? processEnv.SYNC_CARD_TOKEN : undefined
+  return tokenOfShell ?? (urlOfFile === url ? values.SYNC_CARD_TOKEN : undefined)
 }
 
 /** Explains why nothing was sent, and what to do. */

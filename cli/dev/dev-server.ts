@@ -17,7 +17,7 @@ import { replaceFile } from '../manifests/index.ts'
 import type { SupervisorMessage } from './supervisor.ts'
 
 /** The secrets of the Worker on this machine, as wrangler reads them. */
-export const LOCAL_SECRETS_FILE = '.dev.vars'
+const LOCAL_SECRETS_FILE = '.dev.vars'
 
 /** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
 export const EXAMPLE_WORKERS = [
@@ -35,9 +35,7 @@ export const parseStateFolder = (args: string[], cwd: string): string | undefine
 
 /** The secrets that each start has. Those of production in `.dev.vars` must not sign cards of this machine. */
 const START_SECRETS = ['ADMIN_TOKEN', 'LOCAL_ORIGINS', 'SIGNING_KEY'] as const
-
-/** The value of each secret that a start has. */
-export type StartSecrets = Record<(typeof START_SECRETS)[number], string>
+type Secrets = Record<(typeof START_SECRETS)[number], string>
 
 /** Returns the admin token that the owner has chosen for this machine. Never that of a deployment's `.env`. */
 export const readChosenToken = (cwd: string, processEnv: Environment): string | undefined =>
@@ -98,7 +96,7 @@ const isPortFree = async (port: number): Promise<boolean> => {
 }
 
 /** Starts a process that waits for `runWrangler`. It has the secrets in its environment, which no other user reads. */
-export const startServer = (state: string, secrets: StartSecrets, { env, cwd }: Context): ChildProcess =>
+export const startServer = (state: string, secrets: Secrets, { env, cwd }: Context): ChildProcess =>
   spawn(process.execPath, [join(import.meta.dirname, 'supervisor.ts')], {
     cwd,
     // Makes a process group, so that all of it can be ended.
@@ -160,7 +158,7 @@ export const waitUntilResponding = async (
 /** Waits until nothing responds any more: wrangler survives its runtime, and starts another, which may not work. */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
   const { port, hostname } = new URL(url)
-  // An idle connection shows the end of the runtime at once, without requests in its log, even if it is reset.
+  // An idle connection shows the end of the runtime at once, without requests in its log. It may also be refused.
   do await once(connect(Number(port), hostname).unref().resume(), 'close').catch(() => {})
   while (!hasEnded(server) && (await waitUntilResponding(url, server, context, RESTART_TIMEOUT_MS)))
 }

@@ -8,10 +8,7 @@ import { didYouMean, suggestField } from '../did-you-mean.ts'
 import { UsageError } from '../errors.ts'
 import { type Diagnostic, LINK_OUTSIDE, leadsOutside, readFile } from '../manifests/index.ts'
 
-/**
- * A host without its token, and the place that names it, for people. Without `chosenBy`, only a file does; `default`:
- * it is where `npm start` listens.
- */
+/** A host, and the place that names it, for people. Without `chosenBy`, only a file does; `default`: nothing does. */
 export type FoundHost = { url: string; urlFrom: string; name?: string; set?: string } & {
   chosenBy?: 'url' | 'name' | 'default'
 }
@@ -39,14 +36,11 @@ const Host = strictObject({
   set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
 })
 
-const ProfileName = v.pipe(
-  v.string(),
-  v.regex(profileName, 'is not the name of a host: use letters, digits, hyphens and underscores'),
-)
+const NAME_RULE = 'is not the name of a host: use letters, digits, hyphens and underscores'
 
 const ProfilesFile = strictObject({
   default: v.optional(v.string()),
-  hosts: v.optional(record(Host, undefined, ProfileName), {}),
+  hosts: v.optional(record(Host, undefined, v.pipe(v.string(), v.regex(profileName, NAME_RULE))), {}),
 })
 
 /** Reads `sync-card.yaml`. Throws with the place of each error. */

@@ -21,13 +21,13 @@ import { isUneditedStarter } from './starter.ts'
 export type SkippedFile = { file: string; reason: string }
 
 /** The owner's files, checked. */
-export type LoadedManifests = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
+export type CardFiles = { drafts: Draft[]; invalid: InvalidFile[]; skipped: SkippedFile[] }
 
 /** Returns the note that a file is skipped. */
 export const skippedText = ({ file, reason }: SkippedFile): string => `${file} is skipped: ${reason}.`
 
 /** Throws a UsageError if the named folders have no files. */
-export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: LoadedManifests): void => {
+export const rejectNoCards = (named: readonly string[], { drafts, invalid, skipped }: CardFiles): void => {
   if (drafts.length + invalid.length + skipped.length === 0) throw noCards(`${named.join(', ')} has no cards.`)
 }
 
@@ -42,7 +42,7 @@ export const loadManifests = (
   origin: string,
   cwd = process.cwd(),
   allowSecrets: readonly Pointer[] = [],
-): LoadedManifests => {
+): CardFiles => {
   if (named.includes(CARDS_FOLDER)) rejectLinkOutside(CARDS_FOLDER, cwd)
   // External agents are last: the first agent of an empty host becomes its root agent.
   const isExternal = (each: { file: string }): number => Number(isExternalAgentsName(each.file))

@@ -4,15 +4,7 @@ import { mapCardTo, type ParsedFile, type PointerMapping, pointerInCard } from '
 import { hasRemoteCard, Manifest, privateFields, readFrontMatter, readManifest } from '../../src/card/manifest/index.ts'
 import { type Finding, hostname as Hostname, toSlug } from '../../src/card/model/index.ts'
 import { parseUrl, toHttpUrl } from '../../src/http/shared.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  omit,
-  type Pointer,
-} from '../../src/json/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../src/json/index.ts'
 
 /** The manifest of one agent as an owner wrote it: a file, or an entry of one. */
 export type ManifestSource = {
@@ -103,7 +95,13 @@ export const readExternalAgents = ({ file, locate, value }: ParsedFile & { value
     const root = formatPointer(name)
     const label = `${file}#${root}`
     const result = readEntry(name, entry)
-    if ('manifest' in result) return { label, ...result, mapping: mapEntry(root), unexposed: false, errors: [] }
+    // The card is in `agentCard`, or in the entry itself for members that only the entry has.
+    const mapping: PointerMapping = pointer => {
+      const inner = pointerInCard(pointer)
+      if (inner !== undefined) return inner === '/url' ? [`${root}/url`] : [`${root}/agentCard${inner}`, root + inner]
+      return pointer === '/upstream/agentName' ? [`${root}/agentName`] : [root + pointer]
+    }
+    if ('manifest' in result) return { label, ...result, mapping, unexposed: false, errors: [] }
     const pointer = root + result.pointer
     const position = locate(pointer) ?? locate(root) ?? { line: 1, column: 1 }
     return { file: label, problems: [{ file, ...position, pointer, message: result.message }] }
@@ -141,12 +139,3 @@ const allowHostname = (url: string): JsonObject => {
   const hostname = parseUrl(toHttpUrl(url))?.hostname.replace(/\.$/, '') ?? ''
   return v.is(Hostname, hostname) ? { mayShow: [hostname] } : {}
 }
-
-/** Maps the card to `agentCard`, or to the entry itself for members that only the entry has. */
-const mapEntry =
-  (root: Pointer): PointerMapping =>
-  pointer => {
-    const inner = pointerInCard(pointer)
-    if (inner !== undefined) return inner === '/url' ? [`${root}/url`] : [`${root}/agentCard${inner}`, root + inner]
-    return pointer === '/upstream/agentName' ? [`${root}/agentName`] : [root + pointer]
-  }

@@ -1,20 +1,12 @@
 import type { ArtifactLocation, Result, Run } from 'sarif'
-import type { InvalidFile } from '../../src/card/file/index.ts'
+import type { Diagnostic, InvalidFile } from '../../src/card/file/index.ts'
 import { rules } from '../../src/card/lint/index.ts'
 import { hiddenByDefault } from '../../src/card/manifest/index.ts'
 import type { Issue, Report, Severity } from '../../src/card/model/index.ts'
 import { observedRules } from '../../src/conformance/shared.ts'
 import { VERSION } from '../../src/version.ts'
 import type { ResponseOf } from '../client/index.ts'
-import {
-  type Diagnostic,
-  type Draft,
-  type LoadedManifests,
-  type LocatedIssue,
-  locateIssues,
-  type SkippedFile,
-  skippedText,
-} from '../manifests/index.ts'
+import { type CardFiles, type Draft, type LocatedIssue, locateIssues, skippedText } from '../manifests/index.ts'
 import { colors, formatCount } from '../terminal.ts'
 import { distinct, INFOS_HINT, issueText, problemText } from './sync-report.ts'
 
@@ -37,11 +29,11 @@ export type ObservedResult =
 type ObservedCalls = Pick<Observed, 'calls' | 'since' | 'lastSeen'>
 
 /** The lint results of all files, ordered by name, and the files that were not read. */
-type LintReport = { results: LintResult[]; skipped: readonly SkippedFile[] }
+type LintReport = { results: LintResult[]; skipped: CardFiles['skipped'] }
 
 /** Returns the findings of `lint`. `observed` has what the host knows of each draft, if it was asked. */
-export const collectLintResults = (
-  { drafts, invalid, skipped }: LoadedManifests,
+export const collectResults = (
+  { drafts, invalid, skipped }: CardFiles,
   observed?: ReadonlyMap<Draft, ObservedResult>,
 ): LintReport => ({
   results: [
@@ -123,6 +115,7 @@ const summaryText = (results: readonly LintResult[]): string => {
 
 /** Formats lint results as one JSON object: for each file what `POST /lint` returns, with positions in the file. */
 export const lintJson = ({ results, skipped }: LintReport): string => {
+  const withPosition = ({ at: { file, line, column }, ...rest }: LocatedProposal) => ({ ...rest, file, line, column })
   const files = results.map(({ file, id, problems, report, observed }) => ({
     ...{ file, id, valid: problems.length === 0, errors: problems },
     ...report,
@@ -131,8 +124,6 @@ export const lintJson = ({ results, skipped }: LintReport): string => {
   }))
   return JSON.stringify({ files, skipped }, null, 2)
 }
-
-const withPosition = ({ at: { file, line, column }, ...rest }: LocatedProposal) => ({ ...rest, file, line, column })
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>
 

@@ -1,13 +1,6 @@
 import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/index.ts'
 import { hideSecret } from '../../src/card/lint/index.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  mapMembers,
-  type Pointer,
-} from '../../src/json/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, mapMembers } from '../../src/json/index.ts'
 import type { ResponseOf } from '../client/index.ts'
 import { colors } from '../terminal.ts'
 
@@ -52,7 +45,7 @@ const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
 }
 
 /** Hides secrets in a value. `pointer` is where it is in a document, and `allowed` are places to keep. */
-const hideSecrets = (value: Json, pointer: Pointer, allowed: readonly Json[] = []): Json => {
+const hideSecrets = (value: Json, pointer = '', allowed: readonly Json[] = []): Json => {
   if (typeof value === 'string') return allowed.includes(pointer) ? value : hideSecret(value, memberOf(pointer))
   if (Array.isArray(value))
     return value.map((item, index) => hideSecrets(item, pointer + formatPointer(index), allowed))

@@ -1,15 +1,7 @@
 import type { Issue, Severity } from '../../src/card/model/index.ts'
 import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
-import {
-  ACTIONS,
-  type Action,
-  type AgentResult,
-  callRules,
-  isNoteworthy,
-  isUncallable,
-  type SyncResult,
-} from '../sync/index.ts'
+import { ACTIONS, type AgentResult, callRules, isNoteworthy, isUncallable, type SyncResult } from '../sync/index.ts'
 import { colors, formatCount } from '../terminal.ts'
 import { diffLines, toJsonPatch } from './manifest-diff.ts'
 
@@ -56,7 +48,7 @@ export const syncText = (
 }
 
 /** The actions that remain when a synchronization stops. */
-const NOT_DONE: readonly Action[] = ['not compared', 'not pushed', 'not deleted']
+const NOT_DONE: readonly string[] = ['not compared', 'not pushed', 'not deleted']
 
 /** More agents than this with the same reason share a line, which names as many. */
 const MAX_ALIKE = 3
@@ -75,7 +67,7 @@ const agentTexts = (results: readonly AgentResult[], strict: boolean): string[] 
     const [first] = group
     if (first === undefined || group.length <= MAX_ALIKE) return group.flatMap(result => agentText(result, strict))
     const names = namesText(group, MAX_ALIKE)
-    return [`${actionText(first.action)} ${formatCount(group.length, 'agent')}: ${names} · ${reasonOf(first, strict)}`]
+    return [`${actionText(first)} ${formatCount(group.length, 'agent')}: ${names} · ${reasonOf(first, strict)}`]
   })
 }
 
@@ -89,13 +81,13 @@ const reasonOf = (result: AgentResult, strict: boolean): string | undefined => {
 
 /** Formats the result for one agent with its problems, and its warnings if `strict`. */
 export const agentText = (result: AgentResult, strict = false): string[] => [
-  `${actionText(result.action)} ${colors.bold(displayName(result))} ${remarksText(result)}`.trimEnd(),
+  `${actionText(result)} ${colors.bold(displayName(result))} ${remarksText(result)}`.trimEnd(),
   ...detailsOf(result, strict).map(text => `    ${text}`),
 ]
 
 const displayName = ({ id, file }: AgentResult): string => id ?? file ?? ''
 
-const actionText = (action: Action): string => {
+const actionText = ({ action }: AgentResult): string => {
   const { mark, color } = ACTIONS[action]
   return colors[color](`${mark} ${action.padEnd(9)}`)
 }
@@ -133,20 +125,21 @@ const remarksText = ({ id, file, detail, root, published, unexposed, live, sourc
     .join(' · ')
 
 /** Returns what breaks or misleads clients; for an agent that is not pushed, warnings only if `strict`. */
-const importantIssues = ({ action, issues = [] }: AgentResult, strict: boolean): string[] => {
-  const shown: readonly Severity[] = strict || isPushed(action) ? ['error', 'warning'] : ['error']
+const importantIssues = (result: AgentResult, strict: boolean): string[] => {
+  const { issues = [] } = result
+  const shown: readonly Severity[] = strict || isPushed(result) ? ['error', 'warning'] : ['error']
   const important = issues.filter(({ issue }) => shown.includes(issue.severity) || callRules.has(issue.rule))
   return important.map(({ issue, at }) => issueText(issue, at))
 }
 
 /** Checks whether an action pushes the card, or would. */
-const isPushed = (action: Action): boolean => action !== 'unchanged' && ACTIONS[action].exit === ExitCode.ok
+const isPushed = ({ action }: AgentResult): boolean => action !== 'unchanged' && ACTIONS[action].exit === ExitCode.ok
 
 /** Names the command that shows the infos that are only counted. */
 export const INFOS_HINT = 'shown by npx sync-card lint FILE'
 
 const infoCountText = (results: readonly AgentResult[]): string[] => {
-  const issues = results.flatMap(each => (isPushed(each.action) ? (each.issues ?? []) : []))
+  const issues = results.flatMap(each => (isPushed(each) ? (each.issues ?? []) : []))
   const count = issues.filter(({ issue }) => issue.severity === 'info').length
   return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, ${INFOS_HINT}`)]
 }

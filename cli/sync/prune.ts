@@ -3,14 +3,7 @@ import { agentIdPattern } from '../../src/card/model/index.ts'
 import { deleteAgent, listAgents } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { asRejection, InterruptedError, UsageError } from '../errors.ts'
-import {
-  CARDS_FOLDER,
-  foldersAbove,
-  isIn,
-  isUnread,
-  type LoadedManifests,
-  readFolderDefaults,
-} from '../manifests/index.ts'
+import { CARDS_FOLDER, type CardFiles, foldersAbove, isIn, isUnread, readFolderDefaults } from '../manifests/index.ts'
 import { formatCount } from '../terminal.ts'
 import { actionOf } from './push.ts'
 import type { AgentResult } from './result.ts'
@@ -23,7 +16,7 @@ const MAX_UNCONFIRMED_DELETIONS = 10
 type Orphans = { set: string; found: { id: string; etag: string }[]; kept: AgentResult[] }
 
 /** The named folders and their files. `profileSet` is the set of the host in sync-card.yaml, which all files have. */
-type PrunedFolders = LoadedManifests & { folders: readonly string[]; profileSet: string | undefined }
+type PrunedFolders = CardFiles & { folders: readonly string[]; profileSet: string | undefined }
 
 /**
  * Returns the agents of the folders' set that no file describes; undefined if a file is invalid or was not read, as it

@@ -151,15 +151,18 @@ const MAX_LINE_OVERHEAD = 1024
 type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
 
 /** Looks up entity tags, `null` for agents that do not exist, but not that of the first draft, which tests the host. */
-const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> =>
-  share(
-    drafts.slice(1),
-    () => 0,
-    async group => {
-      const etags = await breaker.call(() => readEtags(client, group))
-      return group.map(({ id }) => etags?.get(id))
-    },
-  )
+const shareReads = ({ client, breaker }: Run, drafts: readonly Draft[]): Lookup<Draft, string | null> => {
+  const sizeOf = (): number => 0
+  return share(drafts.slice(1), sizeOf, async group => {
+    const ids = group.map(({ id }) => id)
+    const list = () => client.call('GET /agents', { query: { id: ids } }).catch(onRejection(() => undefined))
+    const listed = await breaker.call(list)
+    // Of an agent that the token cannot write, the host lists no entity tag.
+    if (listed === undefined || listed.agents.some(({ etag }) => etag === undefined)) return []
+    const etags = new Map(listed.agents.map(({ id, etag }) => [id, etag]))
+    return ids.map(id => etags.get(id) ?? null)
+  })
+}
 
 /** Registers manifests, but not the first, which may become the root agent, and no remote cards, which take longer. */
 const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<Step, PutResult | ApiError> => {
@@ -169,18 +172,6 @@ const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<S
   return share(steps.slice(1).filter(isShared), sizeOf, async group => {
     return (await breaker.call(() => putAgents(client, group))) ?? []
   })
-}
-
-/**
- * Returns the entity tags of the manifests of these agents, 100 at most, `null` for an agent that is not registered;
- * undefined if the host does not list them, because the token cannot write them all.
- */
-const readEtags = async ({ call }: HostClient, drafts: readonly Draft[]) => {
-  const ids = drafts.map(({ id }) => id)
-  const listed = await call('GET /agents', { query: { id: ids } }).catch(onRejection(() => undefined))
-  if (listed === undefined || listed.agents.some(({ etag }) => etag === undefined)) return undefined
-  const etags = new Map(listed.agents.map(({ id, etag }) => [id, etag]))
-  return new Map(ids.map(id => [id, etags.get(id) ?? null]))
 }
 
 /**

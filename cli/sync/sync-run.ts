@@ -4,7 +4,7 @@ import type { HostClient } from '../client/index.ts'
 import type { Context } from '../context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { HostError, UsageError } from '../errors.ts'
-import { type LoadedManifests, pathsToWatch } from '../manifests/index.ts'
+import { type CardFiles, pathsToWatch } from '../manifests/index.ts'
 import { type Action, type AgentResult, nameOf, type SyncResult } from './result.ts'
 
 /** The options of a synchronization. */
@@ -169,7 +169,7 @@ export class ChangeTracker {
 
 /** Returns the files that `--only` selects, and those without an id. Unless `acceptUnmatched`, each glob must match. */
 export const selectFiles = (
-  { drafts, invalid }: Omit<LoadedManifests, 'skipped'>,
+  { drafts, invalid }: Omit<CardFiles, 'skipped'>,
   only: readonly string[] | undefined,
   acceptUnmatched = false,
 ) => {

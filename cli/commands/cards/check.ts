@@ -36,11 +36,12 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
 /** Formats a line for all tests that ended alike, then how many passed, and whether the signature is valid. */
 const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerification): string[] => {
   const { agent, card, checked, host, tests, send, summary } = receipt
-  const groups = new Map<string, ReceiptTest[]>()
+  const groups = new Map<string, ReceiptTest & { protocols: string[] }>()
   for (const test of tests) {
-    const { through, title, result, reason, happened } = test
+    const { through, title, result, reason, happened, protocol } = test
     const ending = JSON.stringify([through, title, result, reason, result === 'failed' && happened])
-    groups.set(ending, [...(groups.get(ending) ?? []), test])
+    const alike = groups.get(ending) ?? { ...test, protocols: [] }
+    groups.set(ending, { ...alike, protocols: [...alike.protocols, protocol ?? []].flat() })
   }
   const failed = summary.failed > 0 ? colors.red(`${summary.failed} failed`) : '0 failed'
   const counts = `${summary.passed} passed, ${failed}, ${summary.skipped} skipped`
@@ -57,18 +58,10 @@ const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerificati
 const MARKS = { passed: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') }
 
 /** Formats tests that ended alike in one line, with the protocols of all. */
-const toRow = (tests: readonly ReceiptTest[]): string[] => {
-  const [test] = tests
-  if (test === undefined) return []
-  const { result, through, title, reason = '', claimed, happened = '' } = test
-  const details = [
-    ...tests.flatMap(({ protocol }) => protocol ?? []),
-    ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : []),
-  ]
+const toRow = (test: ReceiptTest & { protocols: readonly string[] }): string[] => {
+  const { result, through, title, reason = '', claimed, happened = '', protocols } = test
+  const details = [...protocols, ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : [])]
   const text = result === 'passed' ? title : `${title}: ${reason}`
-  return [
-    MARKS[result] ?? result,
-    through,
-    details.length === 0 ? text : `${text} ${colors.dim(`(${details.join(', ')})`)}`,
-  ]
+  const more = details.length === 0 ? '' : ` ${colors.dim(`(${details.join(', ')})`)}`
+  return [MARKS[result] ?? result, through, text + more]
 }

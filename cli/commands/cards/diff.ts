@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import { type Context, interruptSignal } from '../../context.ts'
 import {
   type AddCommand,
   addConnectionOptions,
@@ -8,7 +8,6 @@ import {
   FILES_HELP,
   type FileFlags,
   type HostFlags,
-  interruptSignal,
   rejectPrunedFiles,
   resolveWithWarning,
 } from '../../options.ts'

@@ -17,14 +17,7 @@ import {
   readFiles,
   STRICT_HELP,
 } from '../../options.ts'
-import {
-  collectLintResults,
-  isFailure,
-  lintJson,
-  lintSarif,
-  lintText,
-  type ObservedResult,
-} from '../../reporters/index.ts'
+import { collectResults, isFailure, lintJson, lintSarif, lintText, type ObservedResult } from '../../reporters/index.ts'
 import { selectFiles } from '../../sync/index.ts'
 
 const FORMATS = { json: lintJson, sarif: lintSarif }
@@ -56,7 +49,7 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
   const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
   const loaded = { ...selectFiles(read, flags.only), skipped }
   const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context).client) : undefined
-  const report = collectLintResults(loaded, calls)
+  const report = collectResults(loaded, calls)
   const [quiet, strict] = [flags.quiet === true, flags.strict === true]
   if (format !== 'text') terminal.out(FORMATS[format](report))
   else terminal.report(lintText(report, { quiet, strict }))

@@ -1,14 +1,7 @@
-import type { Context } from '../../context.ts'
+import { type Context, interruptSignal } from '../../context.ts'
 import { UsageError } from '../../errors.ts'
 import { CARDS_FOLDER } from '../../manifests/index.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  addOnlyOption,
-  connect,
-  type HostFlags,
-  interruptSignal,
-} from '../../options.ts'
+import { type AddCommand, addHostOptions, addOnlyOption, connect, type HostFlags } from '../../options.ts'
 import { agentText, countsText, differenceText, toJsonPatch } from '../../reporters/index.ts'
 import { exitCodeOf, type PullResult, pullCards } from '../../sync/index.ts'
 import { colors, formatCount, withoutReports } from '../../terminal.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { DEFAULT_RETRIES } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../errors.ts'
@@ -13,6 +13,7 @@ import {
   FILES_HELP,
   type FileFlags,
   type HostFlags,
+  parseNumber,
   rejectPrunedFiles,
   resolveWithWarning,
   STRICT_HELP,
@@ -70,10 +71,7 @@ export const addSync: AddCommand = (program, context, exit) => {
     })
 }
 
-const parseCount = (text: string): number => {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
-}
+const parseCount = parseNumber(/^\d+$/, 'It must be a whole number.')
 
 const parseWait = (text: string): number | string => (/^[\d.,]+$/.test(text) ? parseCount(text) : text)
 

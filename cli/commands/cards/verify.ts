@@ -46,9 +46,6 @@ const exitCodeOf = (card: CardVerification): number => {
 const TICK = colors.green('✓')
 const CROSS = colors.red('✗')
 
-/** Longer than any thumbprint. */
-const MAX_KID_LENGTH = 100
-
 /** Formats the result for one card: whether it is verified and why not, its signatures, their keys, and the SDKs. */
 const verifyText = (card: CardVerification): Lines => {
   if ('failed' in card) return `${CROSS} ${card.source}${card.at ?? ''} ${card.error.replace(/\.$/, '')}.`
@@ -73,11 +70,10 @@ const verifyText = (card: CardVerification): Lines => {
 const section = (title: string, rows: readonly (readonly string[])[]): string[] =>
   rows.length === 0 ? [] : [`  ${title}`, ...formatTable(rows).map(row => `  ${row}`)]
 
-type Signature = Exclude<CardVerification, { failed: string }>['signatures'][number]
-
-const signatureRow = (signature: Signature): string[] => {
+const signatureRow = (signature: Exclude<CardVerification, { failed: string }>['signatures'][number]): string[] => {
   const { kid = '(no kid)', version } = signature
-  const name = `${kid.slice(0, MAX_KID_LENGTH)}${version === undefined ? '' : ` for A2A ${version}`}`
+  // Every thumbprint is shorter.
+  const name = `${kid.slice(0, 100)}${version === undefined ? '' : ` for A2A ${version}`}`
   if (!signature.valid) return [CROSS, name, signature.reason]
   const { rule, omits, key } = signature
   const covered = omits === undefined ? 'covers the whole card' : `covers all but ${omits}`

@@ -4,7 +4,7 @@ import { AUDIT_HEAD_TYPE, AUDITED, findChainBreak } from '../../../src/registry/
 import { type HostClient, type ResponseOf, readKeys, readList, verifySignature } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../errors.ts'
-import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags } from '../../options.ts'
+import { type AddCommand, addHostOptions, choiceOption, connect, type HostFlags, parseNumber } from '../../options.ts'
 
 type AuditPage = ResponseOf<'GET /audit'>
 type AuditEntry = AuditPage['entries'][number]
@@ -31,10 +31,7 @@ export const addAudit: AddCommand = (program, context, exit) => {
     .action(async (flags: HostFlags & { seen?: SeenHead }) => exit(await verify(flags, context)))
 }
 
-const parseLimit = (text: string): number => {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Use a number from 1 to 999999.')
-}
+const parseLimit = parseNumber(/^[1-9]\d{0,5}$/, 'Use a number from 1 to 999999.')
 
 const parseSeen = (text: string): SeenHead => {
   const [, number, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? []

@@ -1,10 +1,9 @@
-import { InvalidArgumentError } from 'commander'
 import { agentIdPattern } from '../../../src/card/model/index.ts'
 import { jsonEquals } from '../../../src/json/index.ts'
 import { ApiError, type HostClient, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../errors.ts'
-import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags } from '../../options.ts'
+import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags, parseNumber } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
 import { requireId } from './agents.ts'
@@ -27,10 +26,7 @@ export const addHistory: AddCommand = (program, context) => {
 
 const revisionPattern = /^[1-9]\d{0,14}$/
 
-const parseSeq = (text: string): number => {
-  if (revisionPattern.test(text)) return Number(text)
-  throw new InvalidArgumentError('Use a number from 1.')
-}
+const parseSeq = parseNumber(revisionPattern, 'Use a number from 1.')
 
 /** An agent, and the numbers of two of its revisions; without `from`, the one before `to`. */
 type Revisions = { id: string; from?: number; to: number }

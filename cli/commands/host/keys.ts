@@ -2,18 +2,11 @@ import { keyRoles } from '../../../src/card/model/index.ts'
 import { KEY_LEAD_SECONDS, KEY_SET_MAX_AGE_SECONDS } from '../../../src/limits.ts'
 import { keySecrets } from '../../../src/variables.ts'
 import type { HostClient, ResponseOf } from '../../client/index.ts'
-import { type Context, poll } from '../../context.ts'
+import { type Context, interruptSignal, poll } from '../../context.ts'
 import { createWrangler, type Wrangler } from '../../deploy/index.ts'
 import { CommandError, ExitCode, HostError, InterruptedError, onRejection, UsageError } from '../../errors.ts'
 import { isLoopback, parseHostUrl } from '../../hosts/index.ts'
-import {
-  type AddCommand,
-  addConnectionOptions,
-  addHostOptions,
-  connect,
-  type HostFlags,
-  interruptSignal,
-} from '../../options.ts'
+import { type AddCommand, addConnectionOptions, addHostOptions, connect, type HostFlags } from '../../options.ts'
 import { createSigningKey } from '../../signing-key.ts'
 import { colors, formatCount, formatTable } from '../../terminal.ts'
 

@@ -6,17 +6,10 @@ import { createGzip } from 'node:zlib'
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import { EXPORT_TYPE, parseTrailer } from '../../../src/registry/move/shared.ts'
 import { ApiError } from '../../client/index.ts'
-import type { Context } from '../../context.ts'
+import { type Context, interruptSignal } from '../../context.ts'
 import { CommandError, ExitCode, HostError, InterruptedError, UsageError } from '../../errors.ts'
 import { createPart } from '../../manifests/index.ts'
-import {
-  type AddCommand,
-  addConnectionOptions,
-  addHostOptions,
-  connect,
-  type HostFlags,
-  interruptSignal,
-} from '../../options.ts'
+import { type AddCommand, addConnectionOptions, addHostOptions, connect, type HostFlags } from '../../options.ts'
 import { formatCount } from '../../terminal.ts'
 
 type ImportFlags = HostFlags & { withoutTokens?: true }

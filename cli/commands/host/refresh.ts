@@ -1,15 +1,7 @@
 import { ApiError, type ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { CommandError, onRejection, UsageError } from '../../errors.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  connect,
-  forEachId,
-  type HostConnection,
-  type HostFlags,
-  missingAgent,
-} from '../../options.ts'
+import { type AddCommand, addHostOptions, connect, forEachId, type HostFlags, missingAgent } from '../../options.ts'
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
 
@@ -50,7 +42,7 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
 }
 
 /** Requests that the host fetch an agent's upstream card again, or accept the pending one with this entity tag. */
-const fetchAgain = async (connection: HostConnection, id: string, accept: string | undefined) => {
+const fetchAgain = async (connection: ReturnType<typeof connect>, id: string, accept: string | undefined) => {
   const { client } = connection
   const readSource = () => client.call('GET /agents/:id/source', { params: { id } }).catch(onRejection(() => undefined))
   const isPending = accept !== undefined && (await readSource())?.source.pending?.etag === accept

@@ -93,17 +93,13 @@ const revoke = async (ids: readonly string[], flags: HostFlags, context: Context
   const { client } = connect(flags, context)
   return changeEach(ids, { ...flags, changed: 'revoked' }, context, async id => {
     await client.call('DELETE /tokens/:id', { params: { id } }).catch(async (error: unknown) => {
-      // The attempt whose response was lost may have revoked it.
-      if (!isProblem(error, 'token-not-found') || !error.isRepeated || !(await isRevoked(client, id))) throw error
+      if (!isProblem(error, 'token-not-found') || !error.isRepeated) throw error
+      // The attempt whose response was lost may have revoked it: then it is one of those that were revoked last.
+      const { entries } = await client.call('GET /audit', { query: { what: 'token-revoked', limit: MAX_PAGE_SIZE } })
+      if (!entries.some(({ details }) => details?.token === id)) throw error
     })
     return `revoked ${id}`
   })
-}
-
-/** Checks whether a token is one of those that were revoked last. */
-const isRevoked = async ({ call }: HostClient, id: string): Promise<boolean> => {
-  const { entries } = await call('GET /audit', { query: { what: 'token-revoked', limit: MAX_PAGE_SIZE } })
-  return entries.some(({ details }) => details?.token === id)
 }
 
 /** The number of agents that are looked up at most; a host accepts no more in one token. */
