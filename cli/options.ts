@@ -117,11 +117,8 @@ export const resolveWithWarning = (flags: HostNameFlags, context: Context, resol
 /** Returns why a command failed: a token may be missing because no host runs, for which npm start would make one. */
 export const explainFailure = async (error: unknown, context: Context): Promise<unknown> => {
   if (!(error instanceof MissingTokenError) || !isLoopback(error.url)) return error
-  const { getHealth } = createHostClient({ url: error.url, token: '' }, context)
-  return getHealth().then(
-    () => error,
-    (reason: unknown) => reason,
-  )
+  const health = createHostClient({ url: error.url, token: '' }, context).getHealth()
+  return health.then(() => error).catch((reason: unknown) => reason)
 }
 
 /** A host, and the client for it. */

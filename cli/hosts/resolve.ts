@@ -18,8 +18,7 @@ type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
 
 /**
  * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the
- * host that `npm start` runs. A token is sent only to a host that its own source names, or that the user names. A
- * repository that somebody else wrote can name any host.
+ * host of `npm start`. A token is sent only where its own source or the user says: any repository can name a host.
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const host = findHost(flags, surroundings)

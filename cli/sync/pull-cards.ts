@@ -70,8 +70,7 @@ export const pullCards = async (
   const fetched = await forEach({ context, breaker }, 'Fetching', ids ?? [], id =>
     breaker.call(() => fetchAgent(client, id)),
   )
-  const { url } = host
-  const stopped = { url, results: [], forbidden: 0 }
+  const stopped = { url: host.url, results: [], forbidden: 0 }
   if (breaker.failure) return { ...stopped, failure: breaker.failure.message }
   if (breaker.isOpen) return { ...stopped, interrupted: true }
   const found = fetched.filter(item => item !== undefined)
@@ -81,7 +80,7 @@ export const pullCards = async (
   const defaults = createDefaults(agents, folder, context.cwd)
   const written = agents.map(agent => writeAgent(agent, folder, options.force === true, context.cwd))
   return {
-    url,
+    url: host.url,
     results: [...reported, ...written].sort((one, other) => (one.id < other.id ? -1 : 1)),
     forbidden: failed.length - reported.length,
     ...(defaults !== undefined && { defaults }),

@@ -174,10 +174,7 @@ const shareWrites = ({ client, breaker }: Run, steps: readonly Step[]): Lookup<S
   })
 }
 
-/**
- * Registers the manifests of steps with one request. Returns a result for each; undefined for those that must be sent
- * by themselves, because their results are unknown, or the host had a failure that may pass.
- */
+/** Registers the manifests of steps with one request. Returns undefined for those that must be sent by themselves. */
 const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(PutResult | ApiError | undefined)[]> => {
   const lines = steps.map(({ draft: { id, manifest }, etag }) => ({
     ...{ id, manifest },
@@ -190,6 +187,7 @@ const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(P
       const { status = 0, agent, error: body } = results.get(index + 1) ?? {}
       if (agent) return agent
       const error = new ApiError({ status, body })
+      // The result is unknown, or the failure may pass.
       if (body === undefined || error.retry !== undefined) return undefined
       const explained = client.explain(Object.assign(error, { isAuthorized: true }))
       return explained instanceof ApiError ? explained : undefined

@@ -23,10 +23,7 @@ import { selectFiles } from '../../sync/index.ts'
 const FORMATS = { json: lintJson, sarif: lintSarif }
 
 type Flags = HostFlags &
-  FileFlags & { [Name in 'observed' | 'strict' | 'quiet']?: true } & {
-    format: 'text' | keyof typeof FORMATS
-    only?: readonly string[]
-  }
+  FileFlags & { format: 'text' | keyof typeof FORMATS; observed?: true; strict?: true; quiet?: true; only?: string[] }
 
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint: AddCommand = (program, context, exit) => {
@@ -42,7 +39,7 @@ export const addLint: AddCommand = (program, context, exit) => {
 }
 
 const lint = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
-  const { observed, host, url, token, format } = flags
+  const { observed, host, url, token, format, quiet = false, strict = false } = flags
   const { terminal } = context
   if (!observed && (host !== undefined || url !== undefined || token !== undefined))
     throw new UsageError('--host, --url and --token need --observed: without it, lint asks no host.')
@@ -50,7 +47,6 @@ const lint = async (files: readonly string[], flags: Flags, context: Context): P
   const loaded = { ...selectFiles(read, flags.only), skipped }
   const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context).client) : undefined
   const report = collectResults(loaded, calls)
-  const [quiet, strict] = [flags.quiet === true, flags.strict === true]
   if (format !== 'text') terminal.out(FORMATS[format](report))
   else terminal.report(lintText(report, { quiet, strict }))
   const { results } = report

@@ -112,7 +112,15 @@ const synchronize = async (
   const reporting = flags.json ? withoutReports(outer.terminal) : outer.terminal
   const context = { ...outer, terminal: flags.quiet ? withoutProgress(reporting) : reporting }
   const { signal } = interruption
-  const options = { ...toOptions(flags, context), signal }
+  const { dryRun, check, wait, yes, quiet } = flags
+  const options: SyncOptions = {
+    ...flags,
+    signal,
+    dryRun: dryRun ?? check,
+    wait: wait === undefined || typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS,
+    ...(!yes && { confirm: context.terminal.confirm }),
+    ...(!quiet && { onDifference: result => context.terminal.report(differenceText(result)) }),
+  }
   const sync = async (changed: Partial<SyncOptions> = {}): Promise<SyncResult> => {
     isRunning = true
     const result = await syncCards(files, settings, { ...options, ...changed }, context).finally(() => {
@@ -141,17 +149,6 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
   if (shown.length > 0 || isStopped || (news === undefined && !quiet))
     terminal.report(syncText(result, { shown, strict: strict === true, quiet: quiet === true }))
   if (json) terminal.out(syncJson(result, exitCodeOf(result, strictness)))
-}
-
-const toOptions = (flags: Flags, { terminal }: Context): SyncOptions => {
-  const { dryRun, check, wait, yes, quiet } = flags
-  return {
-    ...flags,
-    dryRun: dryRun ?? check,
-    wait: wait === undefined || typeof wait === 'number' ? wait : DEFAULT_WAIT_SECONDS,
-    ...(!yes && { confirm: terminal.confirm }),
-    ...(!quiet && { onDifference: result => terminal.report(differenceText(result)) }),
-  }
 }
 
 /** Returns what `--watch` repeats: a synchronization that reports only news. */

@@ -22,13 +22,10 @@ import { readFile } from '../../manifests/index.ts'
 /** The end of a sentence about a file; `at` is the place in the file, such as `:1:2`. */
 type ReadError = { error: string; at?: string }
 
-/** The reason why there is no card. */
-type Failure = ReadError & { failed: 'invalid' | 'unreachable' }
-
 /** The result for one card, or why there is none. `source` is the file or URL as the user wrote it. */
 export type CardVerification = { source: string } & (
   | (Verification & { keys: { sources: string[]; errors: string[] }; missing?: string })
-  | Failure
+  | (ReadError & { failed: 'invalid' | 'unreachable' })
 )
 
 /** Verifies the card in a file or at a URL, with these keys (files, URLs, DIDs); without any, those of its origin. */
@@ -38,8 +35,9 @@ export const verifySource = async (
   context: Context,
 ): Promise<CardVerification> => {
   const url = isUrl(source) ? resolveCardUrl(source) : undefined
-  const read = url === undefined ? readCard(source, context) : await fetchCards(url, context)
-  if ('error' in read) return { source, ...read }
+  const fetchFrom = (from: string, headers: Record<string, string>) => fetchDocument(from, { headers }, context)
+  const read = url === undefined ? readCard(source, context) : await fetchServedCards(url, fetchFrom)
+  if ('error' in read) return { source, failed: url === undefined ? 'invalid' : 'unreachable', ...read }
   const { served, missing, url: redirectedTo } = read
   const given = keys.length > 0 ? keys : undefined
   const { trust, sources, unread } = chooseKeys(served, { given, url, redirectedTo })
@@ -70,18 +68,18 @@ const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
 const UNENCRYPTED = 'is not encrypted, so anybody on the way could replace the keys: use https'
 
-type ReadCards = { served: ServedCards; url?: string; missing?: string } | Failure
+type ReadCards = { served: ServedCards; url?: string; missing?: string } | ReadError
 
 const readCard = (file: string, context: Context): ReadCards => {
   const read = readDocument(file, context)
-  if ('error' in read) return { failed: 'invalid', ...read }
+  if ('error' in read) return read
   const { document } = read
   // A manifest has the card as a member.
   const isManifest = isJsonObject(document) && isJsonObject(document.card) && document.name === undefined
   const card = isManifest ? document.card : document
   return isJsonObject(card) && isAgentCard(card)
     ? { served: { plain: card, current: card } }
-    : { failed: 'invalid', error: 'is not an Agent Card' }
+    : { error: 'is not an Agent Card' }
 }
 
 const readDocument = (file: string, { cwd }: Context): { document: Json } | ReadError => {
@@ -94,11 +92,6 @@ const readDocument = (file: string, { cwd }: Context): { document: Json } | Read
     .join('; ')
   const [first] = read.problems
   return { error, ...(first && !error.startsWith('cannot be read') && { at: `:${first.line}:${first.column}` }) }
-}
-
-const fetchCards = async (url: string, context: Context): Promise<ReadCards> => {
-  const fetched = await fetchServedCards(url, (from, headers) => fetchDocument(from, { headers }, context))
-  return 'error' in fetched ? { failed: 'unreachable', ...fetched } : fetched
 }
 
 /** Returns a reader of keys. A place that the signer of a card chose must be a public address. */

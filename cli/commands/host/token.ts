@@ -22,8 +22,6 @@ type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string
   expires?: number | string
 }
 
-const EXPIRES_HELP = 'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never'
-
 /** Adds `token`, which issues, lists and revokes the tokens of a host. */
 export const addToken: AddCommand = (program, context, exit) => {
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
@@ -36,7 +34,11 @@ export const addToken: AddCommand = (program, context, exit) => {
     )
     .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
     .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
-    .option('--expires <when>', EXPIRES_HELP, parseExpiry)
+    .option(
+      '--expires <when>',
+      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
+      parseExpiry,
+    )
     .option('--note <text>', 'its owner and purpose')
     .action((flags: CreateFlags) => create(flags, context))
   addHostOptions(token.command('list'), 'admin')
