@@ -112,7 +112,7 @@ const HostHealth = v.object({ ...v.pick(Health, ['service', 'version', 'missing'
 type HostHealth = v.InferOutput<typeof HostHealth>
 
 /** Makes sure, without the token, that a URL is of a Calling Card host, and reports one of another version. */
-export const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
+const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
   const { url, inform } = access
   const client = createApiClient({
     ...access,

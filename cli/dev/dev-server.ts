@@ -158,7 +158,7 @@ export const waitUntilResponding = async (
 /** Waits until nothing responds any more: wrangler survives its runtime, and starts another, which may not work. */
 export const waitUntilSilent = async (url: string, server: ChildProcess, context: Context): Promise<void> => {
   const { port, hostname } = new URL(url)
-  // An idle connection shows the end of the runtime at once, without requests in its log. It may also be refused.
+  // An idle connection shows the end of the runtime at once, without requests in its log; so does a refused one.
   do await once(connect(Number(port), hostname).unref().resume(), 'close').catch(() => {})
   while (!hasEnded(server) && (await waitUntilResponding(url, server, context, RESTART_TIMEOUT_MS)))
 }

@@ -55,12 +55,11 @@ export const welcome = async (
       ...(hasRootCard ? [`curl ${url}/.well-known/agent-card.json`] : []),
       ...(root === undefined ? [] : cardCommands(url, root)),
     ]),
-    // An id is mostly a word of the agent's name.
-    ...section('Find agents by words, and in the catalog that directories read:', [
-      ...(root === undefined
-        ? []
-        : [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`]),
-    ]),
+    ...section(
+      'Find agents by words, and in the catalog that directories read:',
+      // An id is mostly a word of the agent's name.
+      root ? [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`] : [],
+    ),
     ...SAMPLES.flatMap(([id, title, commandsFor]) => (isShown(id) ? section(title, commandsFor(url)) : [])),
     `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,

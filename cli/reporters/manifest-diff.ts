@@ -45,7 +45,7 @@ const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
 }
 
 /** Hides secrets in a value. `pointer` is where it is in a document, and `allowed` are places to keep. */
-const hideSecrets = (value: Json, pointer = '', allowed: readonly Json[] = []): Json => {
+const hideSecrets = (value: Json, pointer: string, allowed: readonly Json[] = []): Json => {
   if (typeof value === 'string') return allowed.includes(pointer) ? value : hideSecret(value, memberOf(pointer))
   if (Array.isArray(value))
     return value.map((item, index) => hideSecrets(item, pointer + formatPointer(index), allowed))
