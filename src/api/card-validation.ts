@@ -51,13 +51,13 @@ export const lint = endpoint(
     limits: ['LINT_LIMIT'],
   },
   async ({ body: document, query, request, env }) => {
-    const [{ compile }, { declaredId }] = await Promise.all([
+    const [{ compileDocument }, { declaredId }] = await Promise.all([
       import('../card/compile/index.ts'),
       import('../card/manifest/manifest.ts'),
     ])
     const id = declaredId(document) ?? 'agent'
     const { publicOrigin } = config(env)
-    const result = compile(document, { id, publicOrigin, requestOrigin: new URL(request.url).origin })
+    const result = compileDocument(document, { id, publicOrigin, requestOrigin: new URL(request.url).origin })
     const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
     if ('errors' in result || errors.length > 0) return { body: { valid: false, errors } }
     const { report, secrets, documents: representations } = result.compiled

@@ -7,7 +7,7 @@ import {
   type Offer,
   type VersionFinding,
 } from '../card/diff/index.ts'
-import { readManifest } from '../card/manifest/index.ts'
+import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
 import type { AgentCard } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
 import type { Expected, WriteTerms } from './prepare.ts'
@@ -24,7 +24,7 @@ type Comparison = {
 }
 
 /** Compiles the manifest of an earlier revision for the current host and upstream; undefined if that is impossible. */
-type Recompile = (document: Json) => Compiled | undefined
+type Recompile = (read: LocatedManifest) => Compiled | undefined
 
 /**
  * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce
@@ -46,21 +46,24 @@ export const compareWithLatest = (
     return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
   }
   if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { seq, changes }
-  const recompiled = latest.manifest === undefined ? undefined : recompile?.(JSON.parse(latest.manifest) as Json)
+  const recompiled = before.read && recompile?.(before.read)
   const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
   const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
   return { seq, changes, ...(finding && { finding }) }
 }
 
+/** What a revision offered, with its manifest as it was read. */
+type EarlierOffer = Offer & { read?: LocatedManifest }
+
 /** Returns what a revision offered to clients; undefined for a removal, and where no card had been fetched yet. */
-export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | undefined => {
+export const toOffer = ({ manifest, card, tiers }: StoredRevision): EarlierOffer | undefined => {
   if (manifest === undefined || card === undefined) return undefined
   // The manifest was valid when it was registered, and may not be by current rules. The cards are this host's own.
   const read = readManifest(JSON.parse(manifest) as Json)
   return {
     card: JSON.parse(card) as AgentCard,
     tiers: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
-    ...('manifest' in read && { manifest: read.manifest }),
+    ...('manifest' in read && { manifest: read.manifest, read }),
   }
 }
 

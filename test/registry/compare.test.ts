@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Compiled } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { LocatedManifest } from '../../src/card/manifest/index.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { compareWithLatest } from '../../src/registry/compare.ts'
 import type { StoredRevision } from '../../src/registry/revision-record.ts'
 import { minimalCard } from '../support/cards/cards.ts'
@@ -17,7 +18,7 @@ const revisionOf = (document: JsonObject, compiled: Compiled): StoredRevision =>
   card: JSON.stringify(compiled.card),
   tiers: compiled.extended.map(({ tier, card }) => ({ tier, card: JSON.stringify(card) })),
 })
-const recompileWith = (fetched?: JsonObject) => (document: Json) => compileCard(document, fetched)
+const recompileWith = (fetched?: JsonObject) => (read: LocatedManifest) => compileCard(read.document, fetched)
 
 describe('compareWithLatest', () => {
   it('finds a version that does not announce what the manifest changes', () => {
@@ -37,7 +38,7 @@ describe('compareWithLatest', () => {
     const document = { card, route: 'gateway' }
     const moved = { ...registration, publicOrigin: 'https://new.example' }
     const latest = revisionOf(document, compileCard(document))
-    const recompile = (earlier: Json) => compileCard(earlier, undefined, moved)
+    const recompile = (earlier: LocatedManifest) => compileCard(earlier.document, undefined, moved)
     const same = compareWithLatest(compileCard(document, undefined, moved), latest, recompile)
     const changes = Array(4).fill({ rule: 'interface-moved' })
     expect(same).toMatchObject({ changes: { class: 'breaking', changes } })

@@ -162,10 +162,10 @@ const compileStored = async (
   source: SourceRecord | null,
   env: Env,
 ): Promise<Compiled | undefined> => {
-  const { compile } = await import('../../card/compile/index.ts')
+  const { compileDocument } = await import('../../card/compile/index.ts')
   const fetched: JsonObject | undefined = source?.card === undefined ? undefined : JSON.parse(source.card)
   const { publicOrigin } = config(env)
-  const result = compile(JSON.parse(manifest), { id, publicOrigin, requestOrigin: origin, fetched })
+  const result = compileDocument(JSON.parse(manifest), { id, publicOrigin, requestOrigin: origin, fetched })
   return 'compiled' in result ? result.compiled : undefined
 }
 

@@ -1,14 +1,15 @@
-import { formatPointer, type Json, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
+import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
-import { createRedaction, lint } from '../lint/index.ts'
-import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
+import { createRedaction, findOverlaySecrets, lint } from '../lint/index.ts'
+import { listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
 import { dedupeByPointer, truncateFindings } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
 import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
+import type { ParsedManifest } from './parse.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
 export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
@@ -29,11 +30,11 @@ export const compileExtendedCards = (
   const errors: Finding[] = []
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
-  for (const { tier, document, originOf, ignored = [] } of tiers) {
-    // An error is at the place of the overlay that caused it, or in the card below.
-    const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
-    const compiled = compileTier(document, { ...merged, errorPointer }, publicCard, writer)
+  for (const { tier, overlay, document, originOf, ignored = [] } of tiers) {
+    const compiled = compileTier(document, merged, publicCard, writer)
     if ('errors' in compiled) {
+      // An error is at the place of the overlay that caused it, or in the card below.
+      const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
       errors.push(...compiled.errors.map(error => ({ ...error, pointer: errorPointer(error.pointer) })))
       continue
     }
@@ -41,6 +42,7 @@ export const compileExtendedCards = (
     extended.push({ tier, card, documents })
     findings.filled.push(...newFindings(found.filled, originOf, known))
     findings.converted.push(...newFindings(found.converted, originOf, known), ...ignored)
+    if (overlay) findings.issues.push(...findOverlaySecrets(overlay.pointer, merged))
     findings.issues.push(...newFindings(found.issues, originOf, known))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
@@ -62,7 +64,7 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const [[, extended] = []] = overlays
   const base = extended ? applyOverlay(card, extended) : card
   const tiers = overlays.map(([tier, overlay]) => ({
-    tier,
+    ...{ tier, overlay },
     ...(overlay && overlay !== extended ? applyOverlay(base, overlay) : base),
   }))
   const characters = tiers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
@@ -76,7 +78,7 @@ const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills
 /** Compiles the card of a tier, in the dialect of the public card. */
 const compileTier = (
   document: JsonObject,
-  { manifest, signedDocument, errorPointer }: MergedCard,
+  { manifest, signedDocument }: MergedCard,
   publicCard: CanonicalCard,
   writer: RouteWriter,
 ): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: Finding[] } => {
@@ -92,7 +94,7 @@ const compileTier = (
   const card = writer.toServedCard(read.card)
   const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), disallowed: [] })
   return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
 
@@ -123,32 +125,32 @@ const newFindings = <Found extends Finding>(
 
 const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 
-/** An agent, the origin of this host's URLs, and the public and the extended card as they were fetched. */
-type AgentExtendedCard = { id: string; origin: string; publicCard: JsonObject; extendedCard: JsonObject }
+type CompiledDocuments =
+  | (Pick<ParsedManifest, 'manifest' | 'origin'> & { documents: Record<RepresentationName, JsonObject> })
+  | { errors: Finding[] }
 
 /**
- * Compiles an extended card that was fetched from its agent as the public card of the manifest `document` is compiled.
- * Behind the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`,
- * it must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this
- * caller alone, but no error repeats it.
+ * Compiles an extended card that was fetched from its agent as the public card of its manifest is compiled. Behind
+ * the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`, it
+ * must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this caller
+ * alone, but no error repeats it.
  */
-export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCard): CompiledDocuments => {
-  const result = compileFetchedCard(document, agent)
+export const compileAgentExtendedCard = (
+  parsed: ParsedManifest,
+  publicCard: JsonObject,
+  extendedCard: JsonObject,
+): CompiledDocuments => {
+  const result = compileFetchedCard(parsed, publicCard, extendedCard)
   if ('documents' in result) return result
-  const redact = createRedaction([document, agent.publicCard, agent.extendedCard])
+  const redact = createRedaction([parsed.document, publicCard, extendedCard])
   return { errors: redact(truncateFindings(result.errors, pointer => pointer)) }
 }
 
-type CompiledDocuments =
-  | { manifest: Manifest; documents: Record<RepresentationName, JsonObject> }
-  | { errors: Finding[] }
-
 const compileFetchedCard = (
-  document: Json,
-  { id, origin, publicCard, extendedCard }: AgentExtendedCard,
+  parsed: ParsedManifest,
+  publicCard: JsonObject,
+  extendedCard: JsonObject,
 ): CompiledDocuments => {
-  const parsed = readManifest(document, id)
-  if ('errors' in parsed) return parsed
   const mergedPublic = mergeFetchedCard(parsed, publicCard)
   if ('errors' in mergedPublic) return mergedPublic
   const merged = mergeFetchedCard(parsed, extendedCard)
@@ -166,14 +168,14 @@ const compileFetchedCard = (
   const read = readCanonicalCard({ ...manifest, card }, provenance)
   if ('errors' in read) return read
   const direct = isGateway ? { ...read.card, supportedInterfaces } : read.card
-  const widenings = resolveSource(manifest.upstream)?.pin === true ? findWidenings(readPublic.card, direct) : []
+  const widenings = parsed.source?.pin === true ? findWidenings(readPublic.card, direct) : []
   if (widenings.length > 0) return { errors: widenings }
   // The hosts of either card are hidden in the served one.
   const known = { ...read.card, supportedInterfaces: [...supportedInterfaces, ...read.card.supportedInterfaces] }
-  const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${origin}/agents/${id}`)
+  const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${parsed.origin}/agents/${parsed.id}`)
   const served = { ...read, card: writer.toServedCard(direct), provenance, signed: signedDocument }
   const { documents, errors: leaks } = writer.writeRepresentations(served)
-  return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, documents }
+  return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, origin: parsed.origin, documents }
 }
 
 /** Sets the capabilities by which the gate checks calls to those of the public card. */

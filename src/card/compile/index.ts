@@ -1,11 +1,10 @@
 import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
-import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
-import type { KnownOrigins, Manifest } from '../manifest/index.ts'
-import { callerPolicy, findLocalHost, readManifest, resolveOrigin, taskPolicy } from '../manifest/index.ts'
+import { createRedaction, lint, redactSecrets, searchManifest } from '../lint/index.ts'
+import { callerPolicy, type Manifest, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
 import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
-import { allowsAnonymous, checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
+import { allowsAnonymous, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
   bridgeLosses,
@@ -18,8 +17,10 @@ import {
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
 import { type MergedCard, mergeFetchedCard } from './overlay.ts'
+import { type ManifestContext, type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
+export { completeManifest, type ManifestContext, type ParsedManifest, parseManifest } from './parse.ts'
 
 /** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {
@@ -39,47 +40,38 @@ export type Compiled = {
   toAuthored: (canonical: Pointer) => Pointer
 }
 
-/** The agent's id, the origins of the host, and the document fetched from the card's source if the manifest has one. */
-export type CompileContext = KnownOrigins & { id: string; fetched?: JsonObject | undefined }
-
 type Compilation = { compiled: Compiled } | { errors: Finding[] }
 
+/** Parses a document and compiles it. */
+export const compileDocument = (
+  document: Json,
+  context: ManifestContext & { fetched?: JsonObject | undefined },
+): Compilation => {
+  const parsed = parseManifest(document, context)
+  return 'errors' in parsed ? parsed : compile(parsed, context.fetched)
+}
+
 /**
- * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every
- * representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into the document
- * or into the fetched card. No message repeats what looks like a secret.
+ * Compiles a manifest, with the card from its source if it has one: fills its defaults, validates and lints it, and
+ * writes every representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into
+ * the document or into the fetched card. No message repeats what looks like a secret.
  */
-export const compile = (document: Json, context: CompileContext): Compilation => {
-  const documentErrors = checkDocument(document)
-  if (documentErrors.length > 0) return reject(documentErrors)
-  const result = compileDocument(document, context)
-  const redact = createRedaction([document, context.fetched])
-  return 'errors' in result
-    ? redact(result)
-    : { compiled: { ...result.compiled, report: redact(result.compiled.report) } }
+export const compile = (parsed: ParsedManifest, fetched?: JsonObject): Compilation => {
+  const merged = mergeFetchedCard(parsed, fetched)
+  const result = 'errors' in merged ? reject(merged.errors) : compileCard(merged)
+  return 'errors' in result ? createRedaction([parsed.document, fetched])(result) : result
 }
 
-const compileDocument = (document: Json, context: CompileContext): Compilation => {
-  const parsed = readManifest(document, context.id)
-  if ('errors' in parsed) return reject(parsed.errors)
-  const localHosts = findLocalHost(parsed.manifest, context)
-  if (localHosts.length > 0) return reject(localHosts)
-  const merged = mergeFetchedCard(parsed, context.fetched)
-  if ('errors' in merged) return reject(merged.errors)
-  const foreign = detectForeignDocument(merged.manifest.card, merged.schema, merged.manifest.upstream.card)
-  if (foreign.length > 0) return reject(foreign, merged.errorPointer)
+const compileCard = (merged: MergedCard): Compilation => {
+  const { id, origin, manifest, ownerCard, signedDocument, fetched, authoredPointer, errorPointer } = merged
+  const foreign = detectForeignDocument(manifest.card, merged.schema, manifest.upstream.card)
+  if (foreign.length > 0) return reject(foreign, errorPointer)
   const provenance = new Provenance()
-  for (const { pointer, message } of parsed.filled) provenance.noteDefault(pointer, message)
-  return compileCard(merged, provenance, context)
-}
-
-const compileCard = (merged: MergedCard, provenance: Provenance, context: CompileContext): Compilation => {
-  const { manifest, ownerCard, signedDocument, fetched, reportPointer, errorPointer, notes } = merged
+  for (const { pointer, message } of merged.filled) provenance.noteDefault(pointer, message)
   const read = readCanonicalCard(manifest, provenance)
   if ('errors' in read) return reject(read.errors, errorPointer)
   const { card: direct, authored, dialect } = read
-  const origin = resolveOrigin(manifest, context)
-  const agentUrl = `${origin}/agents/${context.id}`
+  const agentUrl = `${origin}/agents/${id}`
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
   if (inconsistencies.length > 0) return reject(inconsistencies)
 
@@ -87,23 +79,26 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
   const card = writer.toServedCard(direct)
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return reject(served.errors, errorPointer)
-  const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  // A fetched card makes another card of the manifest's.
+  const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
+  const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
+  const issues = lint({ card, authored, manifest, sourceOf, disallowed })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
   if ('errors' in tiers) return reject(tiers.errors)
 
   const { extended, findings } = tiers
-  const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
+  const toAuthored = (pointer: Pointer) => authoredPointer(sourceOf(pointer))
   const agentCard = withBridgeInterfaces(manifest, direct)
-  const report: Report = {
+  const report: Report = redactSecrets(found)({
     dialect,
-    filled: [...truncateFindings([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
-    converted: truncateFindings([...converted, ...findings.converted, ...notes], reportPointer),
+    filled: [...truncateFindings([...filled, ...findings.filled], authoredPointer), ...notePolicies(manifest)],
+    converted: truncateFindings([...converted, ...findings.converted, ...merged.notes], authoredPointer),
     dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
     lossy: truncateFindings(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
-    issues: truncateFindings([...issues, ...findings.issues], reportPointer),
-  }
+    issues: truncateFindings([...issues, ...findings.issues], authoredPointer),
+  })
   const profile: CallProfile = {
     ...buildCallProfile(manifest, agentCard, {
       tiers: extended.map(({ tier }) => tier),
@@ -114,8 +109,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     ...bridgeProfile(manifest, authored, direct),
   }
   const { documents } = served
-  const secrets = truncateFindings(findDisallowedSecrets(merged), pointer => pointer)
-  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }
+  const compiled = { manifest, card, direct, documents, profile, extended, origin, report, toAuthored }
+  return { compiled: { ...compiled, secrets: truncateFindings(secrets, pointer => pointer) } }
 }
 
 /** Notes which documents keep the signatures of the card's author, and why others do not. */
@@ -167,10 +162,6 @@ const listDropped = (
   })
   return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }
-
-const reject = (errors: Finding[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
-  errors: truncateFindings(errors, errorPointer),
-})
 
 /**
  * Rejects a valid card that contradicts its manifest: calls that would loop, secrets that would go to another host, a

@@ -18,7 +18,7 @@ import {
   validate,
 } from '../model/index.ts'
 import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
-import { Upstream } from './upstream.ts'
+import { resolveSource, type Source, Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
 const invalidPointer = 'must be a JSON Pointer into the manifest, such as /card/description'
@@ -121,9 +121,12 @@ const entries = {
 export const Manifest = v.strictObject(entries, `${unknownField(entries)}. Fields of the card go under \`card\``)
 export type Manifest = v.InferOutput<typeof Manifest>
 
-/** A valid manifest, and how pointers into its card translate to pointers into the document. */
-export type ParsedManifest = {
+/** A valid manifest, and how pointers into its card translate to pointers into its document. */
+export type LocatedManifest = {
+  document: Json
   manifest: Manifest
+  /** The source of a remote card; undefined where the manifest contains the card. */
+  source: Source | undefined
   /** Returns where a value of the manifest's card is in the authored card: front matter nests some of them. */
   authoredPointer: (pointer: Pointer) => Pointer
   /** Returns where a value of the manifest's card is in the document: under '/card', unless that is a bare card. */
@@ -135,7 +138,7 @@ export type ParsedManifest = {
 }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
-export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: Finding[] } => {
+export const readManifest = (document: Json, id?: string): LocatedManifest | { errors: Finding[] } => {
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
   const written = asManifest(document)
   const authored = written && omit(written, '$schema')
@@ -158,8 +161,10 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
   if (unknownTiers.length > 0) return { errors: unknownTiers }
   const authoredPointer = frontMatter ? createFrontMatterLocator(cardObject) : (pointer: Pointer) => pointer
   return {
+    document,
     // The only A2A endpoint of an MCP server is this host's.
     manifest: authored?.route === undefined && isBridged(manifest) ? { ...manifest, route: 'gateway' } : manifest,
+    source: resolveSource(manifest.upstream),
     schema: cardObject.$schema,
     authoredPointer,
     errorPointer: pointer => cardPointer + authoredPointer(pointer),

@@ -36,7 +36,7 @@ const makeContext = (text: string, count: number): LintContext => {
       gate: {},
     },
     sourceOf: pointer => pointer,
-    errorPointer: pointer => pointer,
+    disallowed: [],
   }
 }
 
