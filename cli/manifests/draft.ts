@@ -111,30 +111,26 @@ type CheckContext = { id: string; origin: string; isAllowed: (secret: Finding) =
 
 type Checked = Pick<Draft, 'manifest' | 'compiled'> | { errors: FoundError[] }
 
-/** Checks a manifest, to which the allowed secrets are added. */
-const check = (manifest: JsonObject, context: CheckContext): Checked => {
-  const result = checkAsHost(manifest, context)
-  if ('errors' in result) return result
-  const { secrets } = result
-  const compiled = 'compiled' in result ? { compiled: result.compiled } : {}
-  const refused = secrets.filter(secret => !context.isAllowed(secret))
+/** Checks a manifest as the host does, and adds the allowed secrets to it. */
+const check = (manifest: JsonObject, { id, origin, isAllowed }: CheckContext): Checked => {
+  // The id is checked too. It is not sent: the URL has it.
+  const parsed = parseManifest({ ...manifest, id }, { id, requestOrigin: origin })
+  if ('errors' in parsed) return parsed
+  const { secrets, source } = parsed
+  const refused = secrets.filter(secret => !isAllowed(secret))
   if (refused.length > 0) {
     const advise = ({ pointer, message }: Finding) => `${message}, or run with --allow-secret ${pointer}`
     return { errors: refused.map(secret => ({ ...secret, message: advise(secret), rule: 'secret' })) }
   }
-  if (secrets.length === 0) return { manifest, ...compiled }
-  const declared = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
-  const allowSecrets = [...declared, ...secrets.map(({ pointer }) => pointer)]
-  return check({ ...manifest, allowSecrets }, { ...context, isAllowed: () => false })
-}
-
-const checkAsHost = (manifest: JsonObject, { id, origin }: CheckContext) => {
-  // The id is checked too. It is not sent: the URL has it.
-  const parsed = parseManifest({ ...manifest, id }, { id, requestOrigin: origin })
+  if (secrets.length > 0) {
+    const declared = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
+    const allowSecrets = [...declared, ...secrets.map(({ pointer }) => pointer)]
+    return check({ ...manifest, allowSecrets }, { id, origin, isAllowed: () => false })
+  }
   // Only the host can fetch a card.
-  if ('errors' in parsed || parsed.source) return parsed
+  if (source) return { manifest }
   const result = compile(parsed)
-  return 'errors' in result ? result : { compiled: result.compiled, secrets: result.compiled.secrets }
+  return 'errors' in result ? result : { manifest, compiled: result.compiled }
 }
 
 const checkSize = (manifest: JsonObject): Finding[] => {

@@ -1,15 +1,22 @@
-import { formatPointer, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
+import { formatPointer, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
-import { createRedaction, findOverlaySecrets, lint } from '../lint/index.ts'
+import { findOverlaySecrets, lint } from '../lint/index.ts'
 import { listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
-import { dedupeByPointer, truncateFindings } from '../model/index.ts'
+import { dedupeByPointer } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
-import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
-import type { ParsedManifest } from './parse.ts'
+import {
+  applyOverlay,
+  type MergedCard,
+  mergeFetchedCard,
+  type OverlayResult,
+  overlayErrors,
+  relocate,
+} from './overlay.ts'
+import { type ParsedManifest, reject } from './parse.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
 export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
@@ -34,8 +41,7 @@ export const compileExtendedCards = (
     const compiled = compileTier(document, merged, publicCard, writer)
     if ('errors' in compiled) {
       // An error is at the place of the overlay that caused it, or in the card below.
-      const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
-      errors.push(...compiled.errors.map(error => ({ ...error, pointer: errorPointer(error.pointer) })))
+      errors.push(...relocate(compiled.errors, pointer => originOf(pointer) ?? merged.errorPointer(pointer)))
       continue
     }
     const { card, documents, found } = compiled
@@ -141,9 +147,7 @@ export const compileAgentExtendedCard = (
   extendedCard: JsonObject,
 ): CompiledDocuments => {
   const result = compileFetchedCard(parsed, publicCard, extendedCard)
-  if ('documents' in result) return result
-  const redact = createRedaction([parsed.document, publicCard, extendedCard])
-  return { errors: redact(truncateFindings(result.errors, pointer => pointer)) }
+  return 'documents' in result ? result : reject(result.errors, [parsed.document, publicCard, extendedCard])
 }
 
 const compileFetchedCard = (

@@ -1,6 +1,6 @@
 import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
-import { createRedaction, lint, redactSecrets, searchManifest } from '../lint/index.ts'
+import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
 import { callerPolicy, type Manifest, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
 import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
@@ -16,7 +16,7 @@ import {
 } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
-import { type MergedCard, mergeFetchedCard } from './overlay.ts'
+import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
 import { type ManifestContext, type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
@@ -58,34 +58,34 @@ export const compileDocument = (
  */
 export const compile = (parsed: ParsedManifest, fetched?: JsonObject): Compilation => {
   const merged = mergeFetchedCard(parsed, fetched)
-  const result = 'errors' in merged ? reject(merged.errors) : compileCard(merged)
-  return 'errors' in result ? createRedaction([parsed.document, fetched])(result) : result
+  const result = 'errors' in merged ? merged : compileCard(merged)
+  return 'errors' in result ? reject(result.errors, [parsed.document, fetched]) : result
 }
 
 const compileCard = (merged: MergedCard): Compilation => {
   const { id, origin, manifest, ownerCard, signedDocument, fetched, authoredPointer, errorPointer } = merged
   const foreign = detectForeignDocument(manifest.card, merged.schema, manifest.upstream.card)
-  if (foreign.length > 0) return reject(foreign, errorPointer)
+  if (foreign.length > 0) return { errors: relocate(foreign, errorPointer) }
   const provenance = new Provenance()
   for (const { pointer, message } of merged.filled) provenance.noteDefault(pointer, message)
   const read = readCanonicalCard(manifest, provenance)
-  if ('errors' in read) return reject(read.errors, errorPointer)
+  if ('errors' in read) return { errors: relocate(read.errors, errorPointer) }
   const { card: direct, authored, dialect } = read
   const agentUrl = `${origin}/agents/${id}`
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
-  if (inconsistencies.length > 0) return reject(inconsistencies)
+  if (inconsistencies.length > 0) return { errors: inconsistencies }
 
   const writer = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
   const card = writer.toServedCard(direct)
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
-  if (served.errors.length > 0) return reject(served.errors, errorPointer)
+  if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
   // A fetched card makes another card of the manifest's.
   const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
   const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
   const issues = lint({ card, authored, manifest, sourceOf, disallowed })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
-  if ('errors' in tiers) return reject(tiers.errors)
+  if ('errors' in tiers) return tiers
 
   const { extended, findings } = tiers
   const toAuthored = (pointer: Pointer) => authoredPointer(sourceOf(pointer))
@@ -176,7 +176,7 @@ const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Prove
     ? [...bridgeErrors(manifest, card), ...endpointErrors(upstream, card, agentUrl, isOwners)]
     : []
   return [
-    ...fetchedErrors.map(error => ({ ...error, pointer: errorPointer(provenance.sourceOf(error.pointer)) })),
+    ...relocate(fetchedErrors, pointer => errorPointer(provenance.sourceOf(pointer))),
     ...(route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     // An upstream URL that is this host's own URL of the agent.
     ...(fetched ? (['url', 'card', 'mcp'] as const) : []).flatMap(name =>

@@ -46,9 +46,7 @@ export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | u
   if (fetched === undefined)
     return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
   if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
-  const duplicates = duplicateFields({ pointer: '', patch: card })
-  const own = duplicates.map(({ pointer, message }) => ({ pointer: errorPointer(pointer), message }))
-  const errors = [...checkDocument(fetched), ...own]
+  const errors = [...checkDocument(fetched), ...relocate(duplicateFields({ pointer: '', patch: card }), errorPointer)]
   return errors.length > 0 ? { errors } : merge(parsed, fetched, source)
 }
 
@@ -69,7 +67,7 @@ const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): Mer
   const { signatures } = isSignedByOwner ? {} : fetched
   const card = signatures === undefined ? document : { ...document, signatures }
   const errors = checkDocument(card)
-  if (errors.length > 0) return { errors: errors.map(error => ({ ...error, pointer: toSource(error.pointer) })) }
+  if (errors.length > 0) return { errors: relocate(errors, toSource) }
   return {
     ...parsed,
     manifest: { ...parsed.manifest, card },
@@ -82,10 +80,14 @@ const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): Mer
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
     notes: [
       ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
-      ...ignored.map(note => ({ ...note, pointer: parsed.errorPointer(note.pointer) })),
+      ...relocate(ignored, parsed.errorPointer),
     ],
   }
 }
+
+/** Returns findings with their pointers mapped. */
+export const relocate = (findings: readonly Finding[], toPlace: (pointer: Pointer) => Pointer): Finding[] =>
+  findings.map(finding => ({ ...finding, pointer: toPlace(finding.pointer) }))
 
 /**
  * A card with overlays merged over it. `originOf` returns the place in the uppermost overlay that set a place in the

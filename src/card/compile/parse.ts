@@ -1,12 +1,6 @@
-import type { Json, Pointer } from '../../json/index.ts'
+import type { Json } from '../../json/index.ts'
 import { createRedaction, type ManifestSecrets, searchManifest } from '../lint/index.ts'
-import {
-  findLocalHost,
-  type KnownOrigins,
-  type LocatedManifest,
-  readManifest,
-  resolveOrigin,
-} from '../manifest/index.ts'
+import { type KnownOrigins, type LocatedManifest, readManifest, resolveOrigin } from '../manifest/index.ts'
 import { type Finding, truncateFindings } from '../model/index.ts'
 import { checkDocument } from '../read/index.ts'
 
@@ -27,10 +21,10 @@ export type ManifestContext = KnownOrigins & { id: string }
  */
 export const parseManifest = (document: Json, context: ManifestContext): ParsedManifest | { errors: Finding[] } => {
   const documentErrors = checkDocument(document)
-  if (documentErrors.length > 0) return reject(documentErrors)
+  if (documentErrors.length > 0) return reject(documentErrors, [])
   const read = readManifest(document, context.id)
   const parsed = 'errors' in read ? read : completeManifest(read, context)
-  return 'errors' in parsed ? createRedaction([document])(reject(parsed.errors)) : parsed
+  return 'errors' in parsed ? reject(parsed.errors, [document]) : parsed
 }
 
 /** Parses the rest of a manifest that was read before. */
@@ -38,12 +32,11 @@ export const completeManifest = (
   read: LocatedManifest,
   { id, ...origins }: ManifestContext,
 ): ParsedManifest | { errors: Finding[] } => {
-  const errors = findLocalHost(read.manifest, origins)
-  if (errors.length > 0) return { errors }
-  return { ...read, id, origin: resolveOrigin(read.manifest, origins), ...searchManifest(read) }
+  const resolved = resolveOrigin(read.manifest, origins)
+  return 'errors' in resolved ? resolved : { ...read, id, ...resolved, ...searchManifest(read) }
 }
 
-/** Returns a limited number of errors, whose pointers `errorPointer` maps. */
-export const reject = (errors: Finding[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
-  errors: truncateFindings(errors, errorPointer),
+/** Limits the number and the length of errors, and removes from them what looks like a secret in these documents. */
+export const reject = (errors: Finding[], documents: readonly (Json | undefined)[]): { errors: Finding[] } => ({
+  errors: createRedaction(documents)(truncateFindings(errors, pointer => pointer)),
 })

@@ -17,7 +17,7 @@ import {
   unknownField,
   validate,
 } from '../model/index.ts'
-import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
+import { hiddenByDefault, readFrontMatter } from './front-matter.ts'
 import { resolveSource, type Source, Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
@@ -152,14 +152,14 @@ export const readManifest = (document: Json, id?: string): LocatedManifest | { e
   const exposed = frontMatter && cardObject.exposed
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return invalid(`${cardPointer}/exposed`, 'must be true or false')
-  const result = validate(Manifest, { ...frontMatter, ...authored, card: frontMatter?.card ?? card })
+  const result = validate(Manifest, { ...frontMatter?.manifest, ...authored, card: frontMatter?.manifest.card ?? card })
   if ('errors' in result) return { errors: result.errors.map(error => describeError(error, cardPointer)) }
   const { output: manifest } = result
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
     return invalid('/id', `is "${manifest.id}", but the agent is registered as "${id}": use one id`)
   const unknownTiers = findUnknownTiers(manifest)
   if (unknownTiers.length > 0) return { errors: unknownTiers }
-  const authoredPointer = frontMatter ? createFrontMatterLocator(cardObject) : (pointer: Pointer) => pointer
+  const authoredPointer = frontMatter?.locate ?? ((pointer: Pointer) => pointer)
   return {
     document,
     // The only A2A endpoint of an MCP server is this host's.
@@ -170,7 +170,7 @@ export const readManifest = (document: Json, id?: string): LocatedManifest | { e
     errorPointer: pointer => cardPointer + authoredPointer(pointer),
     filled: [
       ...(frontMatter && exposed === undefined && authored?.visibility === undefined ? [hiddenByDefault] : []),
-      ...(frontMatter && !isRemote ? generatedNotes(cardObject) : []),
+      ...(frontMatter?.filled ?? []),
     ],
   }
 }
@@ -191,28 +191,22 @@ export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: s
 /**
  * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the
  * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme.
+ * Returns an error for a local one whose URLs no client of this host could use.
  */
-export const resolveOrigin = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): string => {
-  if (publicOrigin !== undefined) return publicOrigin
-  const host = firstHost(hosts)
-  if (host === undefined) return requestOrigin
+export const resolveOrigin = (
+  { hosts }: Manifest,
+  { publicOrigin, requestOrigin }: KnownOrigins,
+): { origin: string } | { errors: Finding[] } => {
+  const host = hosts.find(name => name !== '*')
+  if (publicOrigin !== undefined || host === undefined) return { origin: publicOrigin ?? requestOrigin }
   const { hostname, port, protocol } = new URL(requestOrigin)
-  if (isLocalName(host)) return `${protocol}//${host}${port && `:${port}`}`
-  return hostname === host && port !== '' ? requestOrigin : `https://${host}`
-}
-
-/** Finds a host name that the URLs of the card would have, although no client of this host could use them. */
-export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): Finding[] => {
-  const host = firstHost(hosts)
-  const { hostname } = new URL(requestOrigin)
-  if (publicOrigin !== undefined || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
+  if (!isLocalName(host)) return { origin: hostname === host && port !== '' ? requestOrigin : `https://${host}` }
+  if (isLocalName(hostname)) return { origin: `${protocol}//${host}${port && `:${port}`}` }
   const message =
     `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. ` +
     'Begin with a host name of this host, or set PUBLIC_URL'
-  return [{ pointer: '/hosts', message }]
+  return invalid('/hosts', message)
 }
-
-const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(name => name !== '*')
 
 /** Returns whether this host answers the agent's calls itself, with the tools of an MCP server. */
 export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
