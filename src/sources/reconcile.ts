@@ -2,7 +2,7 @@ import { type Compiled, compile, type ParsedManifest } from '../card/compile/ind
 import { diffCards, findWeakerSecurity, findWidenings } from '../card/diff/index.ts'
 import { createRedaction } from '../card/lint/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { Finding } from '../card/model/index.ts'
+import type { AgentCard, Finding } from '../card/model/index.ts'
 import { strongEtag } from '../http/index.ts'
 import { type JsonObject, jsonEquals } from '../json/index.ts'
 import { fitsInRow, type SourceFailure, type SourceRecord } from '../registry/index.ts'
@@ -36,23 +36,23 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   const { card, text } = storedForm(fetched.card, [previous.card, agent.known?.pending?.card])
   const { verification, violations } = isAccepted
     ? { verification: fetched.verification && acceptVerification(fetched.verification), violations: [] }
-    : evaluateCard({ card, verification: fetched.verification }, previous)
+    : evaluateCard({ ...fetched, card }, previous)
   const isRequired = source.verification?.policy === 'require'
   if (isRequired && violations.length > 0 && previous.card === undefined) return failed(toUnverifiedFailure(violations))
   const result = compile(parsed, card)
   if ('errors' in result) return isOwnersError(parsed, card) ? result : failed(toInvalidCardFailure(result.errors))
-  const { secrets } = result.compiled
-  if (secrets.length > 0) return failed(toInvalidCardFailure(secrets))
-  if (!fitsInRow([text, ...servedTexts(result.compiled)]))
+  const { compiled } = result
+  if (compiled.secrets.length > 0) return failed(toInvalidCardFailure(compiled.secrets))
+  if (!fitsInRow([text, ...servedTexts(compiled)]))
     return failed(toInvalidCardFailure([{ pointer: '', message: 'is larger than this host can store' }]))
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
   // Of allowed values too, which only look like secrets.
-  const redact = createRedaction([card, before])
+  const redact = (found: Finding[]) => (found.length === 0 ? [] : createRedaction([card, before])(found))
   const verified = verification && { verification }
   // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them.
   const find = source.pin ? findWidenings : isRequired ? findWeakerSecurity : undefined
-  const widenings = find && !isAccepted && before ? findSince(agent, before, result.compiled, find) : []
+  const widenings = find && !isAccepted && before ? findSince(parsed, before, compiled.direct, find) : []
   const widens = redact([...(isRequired ? violations : []), ...widenings])
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
@@ -62,7 +62,7 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   const allNotes = redact([...notes, ...violations])
   const report = { drift, ...(allNotes.length > 0 && { notes: allNotes }) }
   const record = { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }
-  return { record, compiled: result.compiled }
+  return { record, compiled }
 }
 
 /** Returns the failure that an owner sees if a card was fetched but cannot be served. */
@@ -90,13 +90,8 @@ const servedTexts = ({ card, documents, extended }: Compiled): string[] =>
 /** Returns the stored card of the same source, without the failure and the pending card: each fetch decides these. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   if (!known || !isSameSource(known.source, source) || known.card === undefined) return { source, by }
-  const { card, validators, verification, checked } = known
-  return {
-    ...{ source, by, card },
-    ...(validators && { validators }),
-    ...(verification && source.verification && { verification }),
-    ...(checked !== undefined && { checked }),
-  }
+  const { failure, pending, notes, drift, verification, ...stored } = known
+  return { ...stored, source, by, ...(verification && source.verification && { verification }) }
 }
 
 const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciliation => {
@@ -124,13 +119,13 @@ const isOwnersError = (parsed: ParsedManifest, card: JsonObject): boolean => {
 }
 
 const findSince = (
-  { parsed }: RemoteAgent,
+  parsed: ParsedManifest,
   before: JsonObject,
-  now: Compiled,
+  now: AgentCard,
   find: typeof findWidenings,
 ): Finding[] => {
   const result = compile(parsed, before)
-  if ('compiled' in result) return find(result.compiled.direct, now.direct)
+  if ('compiled' in result) return find(result.compiled.direct, now)
   const message =
     'cannot be compared with the card before it, which this host can no longer compile: review it yourself'
   return [{ pointer: '', message }]
