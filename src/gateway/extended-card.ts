@@ -1,6 +1,6 @@
 import { type A2ACall, type CallError, operations, pathOf } from '../a2a/index.ts'
 import { callerKey } from '../auth/index.ts'
-import { compileAgentExtendedCard, parseManifest } from '../card/compile/index.ts'
+import { compileAgentExtendedCard, parseStored } from '../card/compile/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../card/model/index.ts'
 import { signCard } from '../card/signatures/index.ts'
 import { log, sha256Hex } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject, parseUnambiguous } from '../json/index.ts'
+import { isJsonObject, type JsonObject, parseUnambiguous } from '../json/index.ts'
 import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
 import { ClockCache } from '../registry/edge/index.ts'
 import { getRegistry } from '../registry/store/index.ts'
@@ -143,7 +143,7 @@ const compileFor = async (
 }
 
 /** What an agent's public card was compiled from, as JSON text if it was fetched. */
-type PublicCardBase = { parsed: ReturnType<typeof parseManifest>; publicCard: string | undefined }
+type PublicCardBase = { parsed: ReturnType<typeof parseStored>; publicCard: string | undefined }
 
 /** What each agent's public card was compiled from, and the profile that was compiled from the same or before. */
 const knownBases = new ClockCache<{ base: PublicCardBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
@@ -155,10 +155,9 @@ const loadBase = async (id: string, profile: CallProfile, env: Env): Promise<Pub
   try {
     const stored = await getRegistry(env).refreshBase(id)
     if (!stored) return null
-    const { manifest, origin, record } = stored
-    const parsed = parseManifest(JSON.parse(manifest) as Json, { id, publicOrigin: origin, requestOrigin: origin })
-    const base = { parsed, publicCard: record.card }
-    knownBases.set(id, { base, profile, size: ENTRY_OVERHEAD + 3 * manifest.length + (record.card?.length ?? 0) })
+    const { card } = stored.record
+    const base = { parsed: parseStored(id, stored), publicCard: card }
+    knownBases.set(id, { base, profile, size: ENTRY_OVERHEAD + 3 * stored.manifest.length + (card?.length ?? 0) })
     return base
   } catch (error) {
     log('error', 'registry-unavailable', { 'gen_ai.agent.id': id, 'exception.message': String(error) })

@@ -8,7 +8,7 @@ import {
   type VersionFinding,
 } from '../card/diff/index.ts'
 import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
-import type { AgentCard } from '../card/model/index.ts'
+import type { AgentCard, Finding } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
 import type { Expected, WriteTerms } from './prepare.ts'
 import type { StoredRevision } from './revision-record.ts'
@@ -23,8 +23,8 @@ type Comparison = {
   finding?: VersionFinding
 }
 
-/** Compiles the manifest of an earlier revision for the current host and upstream; undefined if that is impossible. */
-type Recompile = (read: LocatedManifest) => Compiled | undefined
+/** Compiles the manifest of an earlier revision for the current host and upstream. */
+type Recompile = (read: LocatedManifest) => { compiled: Compiled } | { errors: Finding[] }
 
 /**
  * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce
@@ -46,16 +46,17 @@ export const compareWithLatest = (
     return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
   }
   if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { seq, changes }
-  const recompiled = before.read && recompile?.(before.read)
+  const result = before.read && recompile?.(before.read)
+  const recompiled = result && 'compiled' in result ? result.compiled : undefined
   const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
   const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
   return { seq, changes, ...(finding && { finding }) }
 }
 
-/** What a revision offered, with its manifest as it was read. */
+/** What a revision offered to clients, and its manifest as it is read. */
 type EarlierOffer = Offer & { read?: LocatedManifest }
 
-/** Returns what a revision offered to clients; undefined for a removal, and where no card had been fetched yet. */
+/** Returns what a revision offered; undefined for a removal, and where no card had been fetched yet. */
 export const toOffer = ({ manifest, card, tiers }: StoredRevision): EarlierOffer | undefined => {
   if (manifest === undefined || card === undefined) return undefined
   // The manifest was valid when it was registered, and may not be by current rules. The cards are this host's own.

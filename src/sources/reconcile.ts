@@ -2,7 +2,7 @@ import { type Compiled, compile, type ParsedManifest } from '../card/compile/ind
 import { diffCards, findWeakerSecurity, findWidenings } from '../card/diff/index.ts'
 import { createRedaction } from '../card/lint/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { AgentCard, Finding } from '../card/model/index.ts'
+import type { Finding } from '../card/model/index.ts'
 import { strongEtag } from '../http/index.ts'
 import { type JsonObject, jsonEquals } from '../json/index.ts'
 import { fitsInRow, type SourceFailure, type SourceRecord } from '../registry/index.ts'
@@ -52,7 +52,7 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   const verified = verification && { verification }
   // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them.
   const find = source.pin ? findWidenings : isRequired ? findWeakerSecurity : undefined
-  const widenings = find && !isAccepted && before ? findSince(parsed, before, compiled.direct, find) : []
+  const widenings = find && !isAccepted && before ? findSince(compile(parsed, before), compiled, find) : []
   const widens = redact([...(isRequired ? violations : []), ...widenings])
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
@@ -118,15 +118,10 @@ const isOwnersError = (parsed: ParsedManifest, card: JsonObject): boolean => {
   return 'compiled' in compile({ ...parsed, manifest: { ...manifest, card: {} } }, card)
 }
 
-const findSince = (
-  parsed: ParsedManifest,
-  before: JsonObject,
-  now: AgentCard,
-  find: typeof findWidenings,
-): Finding[] => {
-  const result = compile(parsed, before)
-  if ('compiled' in result) return find(result.compiled.direct, now)
-  const message =
-    'cannot be compared with the card before it, which this host can no longer compile: review it yourself'
-  return [{ pointer: '', message }]
+const findSince = (before: ReturnType<typeof compile>, { direct }: Compiled, find: typeof findWidenings): Finding[] =>
+  'compiled' in before ? find(before.compiled.direct, direct) : [INCOMPARABLE]
+
+const INCOMPARABLE: Finding = {
+  pointer: '',
+  message: 'cannot be compared with the card before it, which this host can no longer compile: review it yourself',
 }

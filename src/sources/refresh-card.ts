@@ -1,4 +1,4 @@
-import { parseManifest } from '../card/compile/index.ts'
+import { parseStored } from '../card/compile/index.ts'
 import type { Drift } from '../card/diff/index.ts'
 import { addsCredential, type Finding } from '../card/model/index.ts'
 import { log } from '../http/index.ts'
@@ -196,8 +196,8 @@ const registerFetched = async (
   { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
   env: Env,
 ): Promise<RefreshReport> => {
-  const { origin, record, manifest } = base
-  const parsed = parseManifest(JSON.parse(manifest) as Json, { id, publicOrigin: origin, requestOrigin: origin })
+  const { record } = base
+  const parsed = parseStored(id, base)
   if ('errors' in parsed) return recordResult({ failure: toInvalidCardFailure(parsed.errors) }, base, id, env)
   const isAccepted = accepted !== undefined
   const agent = { parsed, source: record.source, known: record, by: 'fetch', isAccepted } as const

@@ -18,7 +18,9 @@ const revisionOf = (document: JsonObject, compiled: Compiled): StoredRevision =>
   card: JSON.stringify(compiled.card),
   tiers: compiled.extended.map(({ tier, card }) => ({ tier, card: JSON.stringify(card) })),
 })
-const recompileWith = (fetched?: JsonObject) => (read: LocatedManifest) => compileCard(read.document, fetched)
+const recompileWith =
+  (fetched?: JsonObject) =>
+  ({ document }: LocatedManifest) => ({ compiled: compileCard(document, fetched) })
 
 describe('compareWithLatest', () => {
   it('finds a version that does not announce what the manifest changes', () => {
@@ -38,7 +40,7 @@ describe('compareWithLatest', () => {
     const document = { card, route: 'gateway' }
     const moved = { ...registration, publicOrigin: 'https://new.example' }
     const latest = revisionOf(document, compileCard(document))
-    const recompile = (earlier: LocatedManifest) => compileCard(earlier.document, undefined, moved)
+    const recompile = ({ document }: LocatedManifest) => ({ compiled: compileCard(document, undefined, moved) })
     const same = compareWithLatest(compileCard(document, undefined, moved), latest, recompile)
     const changes = Array(4).fill({ rule: 'interface-moved' })
     expect(same).toMatchObject({ changes: { class: 'breaking', changes } })
@@ -61,9 +63,9 @@ describe('compareWithLatest', () => {
   it('compares with what was served where the earlier manifest can no longer be compiled', () => {
     const latest = revisionOf({ card }, compileCard({ card }))
     const finding = { use: '2.0.0' }
-    expect(compareWithLatest(compileCard({ card: fewer }), latest, () => undefined)).toMatchObject({ finding })
+    expect(compareWithLatest(compileCard({ card: fewer }), latest, () => ({ errors: [] }))).toMatchObject({ finding })
     const invalid = { ...latest, manifest: '{"card":{},"gate":"none"}' }
-    expect(compareWithLatest(compileCard({ card: fewer }), invalid, () => undefined)).toMatchObject({ finding })
+    expect(compareWithLatest(compileCard({ card: fewer }), invalid, () => ({ errors: [] }))).toMatchObject({ finding })
   })
 
   it('compares nothing for a new agent, and none with a card that was never fetched', () => {

@@ -19,7 +19,7 @@ import {
   summarize,
 } from '../../conformance/index.ts'
 import { problem } from '../../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { isJsonObject, type Json } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { cacheReceipt, readDocument, readProfile, readReceipt, sendObservations } from '../../registry/edge/index.ts'
 import type { SourceRecord } from '../../registry/index.ts'
@@ -149,7 +149,7 @@ export const getObserved = endpoint(
       registry.observations(id),
     ])
     if (!stored) return agentNotFound(id)
-    const compiled = await compileStored(id, stored, source, env)
+    const compiled = await compileStored(id, stored, source)
     // Absent without a valid card, such as one never fetched.
     const proposals = compiled && (observations ? proposeChanges(compiled, observations) : [])
     return { body: { id, ...toObserved(observations ?? createObservations(0)), ...(proposals && { proposals }) } }
@@ -158,14 +158,12 @@ export const getObserved = endpoint(
 
 const compileStored = async (
   id: string,
-  { manifest, origin }: StoredManifest,
+  stored: StoredManifest,
   source: SourceRecord | null,
-  env: Env,
 ): Promise<Compiled | undefined> => {
-  const { compileDocument } = await import('../../card/compile/index.ts')
-  const fetched: JsonObject | undefined = source?.card === undefined ? undefined : JSON.parse(source.card)
-  const { publicOrigin } = config(env)
-  const result = compileDocument(JSON.parse(manifest), { id, publicOrigin, requestOrigin: origin, fetched })
+  const { compile, parseStored } = await import('../../card/compile/index.ts')
+  const parsed = parseStored(id, stored)
+  const result = 'errors' in parsed ? parsed : compile(parsed, source?.card && JSON.parse(source.card))
   return 'compiled' in result ? result.compiled : undefined
 }
 

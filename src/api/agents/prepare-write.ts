@@ -6,9 +6,9 @@ import {
   type ManifestContext,
   type ParsedManifest,
   parseManifest,
+  parseStored,
 } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
-import type { LocatedManifest, Source } from '../../card/manifest/index.ts'
 import type { Finding, Issue, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
@@ -32,8 +32,6 @@ export type PreparedWrite = {
   registration: Registration
   /** Absent for a remote card that was never fetched. */
   report?: Report
-  /** The source of a remote card. */
-  record?: SourceRecord
   /** The changes for clients; absent where there is no card to compare with. */
   changes?: Changes
 }
@@ -80,7 +78,10 @@ const prepareWrite = async (
   const latest = await getRegistry(env).latestRevision(id)
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
   const earlierCard = remote?.served ? parseCard(record) : parseCard(remote?.known)
-  const comparison = compareWithLatest(compiled, latest, read => recompile(read, context, earlierCard))
+  const comparison = compareWithLatest(compiled, latest, read => {
+    const earlier = completeManifest(read, context)
+    return 'errors' in earlier ? earlier : compile(earlier, earlierCard)
+  })
   const { finding, changes } = comparison
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && isEnforced) throw incompatibleVersion(parsed.errorPointer('/version'), finding)
@@ -96,7 +97,6 @@ const prepareWrite = async (
   const classed = withClass(terms, comparison, isLast && !isEnforced)
   return {
     registration: await prepareRegistration(parsed, { compiled, record, signing }, classed),
-    ...(record && { record }),
     ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
     ...(changes && { changes }),
   }
@@ -104,29 +104,19 @@ const prepareWrite = async (
 
 const parseWrite = async (document: Json, context: ManifestContext, env: Env): Promise<ParsedManifest> => {
   const parsed = parseManifest(document, context)
-  if ('errors' in parsed) throw invalidCard(parsed.errors)
-  const errors = await findIdentityErrors(parsed.manifest, env)
-  if (errors.length > 0) throw invalidCard(errors)
+  const errors = 'errors' in parsed ? parsed.errors : await findIdentityErrors(parsed.manifest, env)
+  if ('errors' in parsed || errors.length > 0) throw invalidCard(errors)
   if (parsed.secrets.length > 0) throw invalidCard(parsed.secrets, 'secret-in-card')
   return parsed
 }
 
-/** A remote card that was fetched, and what was stored about its source before. */
-type RemoteCard = {
-  source: Source
-  known: SourceRecord | undefined
-  fetched: Awaited<ReturnType<typeof fetchSource>>
-  /** The fetched card that is served now, if it comes from the same source. */
-  served: JsonObject | undefined
-}
-
-/** Fetches the card of a manifest that does not contain it. */
+/** Fetches the card of a manifest that does not contain it. `served` is the one that is served now from its source. */
 const obtainCard = async (
   { id, origin, source }: ParsedManifest,
   requestOrigin: string,
   env: Env,
   fetchOnce: typeof fetchSource,
-): Promise<RemoteCard | undefined> => {
+) => {
   if (source === undefined) return undefined
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -136,20 +126,16 @@ const obtainCard = async (
   return { source, known, fetched, served: isSame ? parseCard(known) : undefined }
 }
 
+type RemoteCard = Awaited<ReturnType<typeof obtainCard>>
+
 /** Compiles a manifest; without a card, where its remote one was never fetched. */
 const compileWrite = async (
   parsed: ParsedManifest,
-  remote: RemoteCard | undefined,
+  remote: RemoteCard,
 ): Promise<{ compiled: Compiled | undefined; record?: SourceRecord }> => {
   const result = remote ? await reconcile({ parsed, ...remote, by: 'manifest' }, remote.fetched) : compile(parsed)
   if ('errors' in result) throw invalidCard(result.errors)
   return result
-}
-
-const recompile = (read: LocatedManifest, context: ManifestContext, fetched: JsonObject | undefined) => {
-  const parsed = completeManifest(read, context)
-  const result = 'errors' in parsed ? parsed : compile(parsed, fetched)
-  return 'compiled' in result ? result.compiled : undefined
 }
 
 const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding) => {
@@ -207,8 +193,7 @@ const authorizeBindingUse = async ({ id, manifest }: ParsedManifest, env: Env): 
   const name = secret === undefined ? 'service' : 'secret'
   const stored = await getRegistry(env).manifest(id)
   if (!stored) throw bindingChanged(name, NOT_REGISTERED)
-  const origins = { publicOrigin: stored.origin, requestOrigin: stored.origin }
-  const registered = parseManifest(JSON.parse(stored.manifest) as Json, { id, ...origins })
+  const registered = parseStored(id, stored)
   if (
     'errors' in registered ||
     !jsonEquals(registered.manifest.upstream as JsonObject, manifest.upstream as JsonObject)
@@ -220,7 +205,7 @@ const authorizeBindingUse = async ({ id, manifest }: ParsedManifest, env: Env): 
 /** Asserts that a binding is used for the same addresses, calls and callers. */
 const assertSameUse = (
   { name, registered }: BindingUse,
-  { document, compiled, remote }: { document: Json; compiled: Compiled | undefined; remote: RemoteCard | undefined },
+  { document, compiled, remote }: { document: Json; compiled: Compiled | undefined; remote: RemoteCard },
 ): void => {
   if (compiled && (!remote || remote.served)) {
     const before = compile(registered, remote?.served)

@@ -131,9 +131,7 @@ const newFindings = <Found extends Finding>(
 
 const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 
-type CompiledDocuments =
-  | (Pick<ParsedManifest, 'manifest' | 'origin'> & { documents: Record<RepresentationName, JsonObject> })
-  | { errors: Finding[] }
+type ServedDocuments = Pick<ParsedManifest, 'manifest' | 'origin'> & { documents: ExtendedCard['documents'] }
 
 /**
  * Compiles an extended card that was fetched from its agent as the public card of its manifest is compiled. Behind
@@ -145,41 +143,33 @@ export const compileAgentExtendedCard = (
   parsed: ParsedManifest,
   publicCard: JsonObject,
   extendedCard: JsonObject,
-): CompiledDocuments => {
-  const result = compileFetchedCard(parsed, publicCard, extendedCard)
-  return 'documents' in result ? result : reject(result.errors, [parsed.document, publicCard, extendedCard])
-}
-
-const compileFetchedCard = (
-  parsed: ParsedManifest,
-  publicCard: JsonObject,
-  extendedCard: JsonObject,
-): CompiledDocuments => {
+): ServedDocuments | { errors: Finding[] } => {
+  const invalid = (errors: Finding[]) => reject(errors, [parsed.document, publicCard, extendedCard])
   const mergedPublic = mergeFetchedCard(parsed, publicCard)
-  if ('errors' in mergedPublic) return mergedPublic
+  if ('errors' in mergedPublic) return invalid(mergedPublic.errors)
   const merged = mergeFetchedCard(parsed, extendedCard)
-  if ('errors' in merged) return merged
+  if ('errors' in merged) return invalid(merged.errors)
   const readPublic = readCanonicalCard(mergedPublic.manifest, new Provenance())
-  if ('errors' in readPublic) return readPublic
+  if ('errors' in readPublic) return invalid(readPublic.errors)
 
   const { manifest, schema, signedDocument } = merged
   const isGateway = manifest.route === 'gateway'
   const { supportedInterfaces, capabilities } = readPublic.card
   const errors = detectForeignDocument(manifest.card, schema)
-  if (errors.length > 0) return { errors }
+  if (errors.length > 0) return invalid(errors)
   const provenance = new Provenance()
   const card = isGateway ? withGateCapabilities(manifest, capabilities) : manifest.card
   const read = readCanonicalCard({ ...manifest, card }, provenance)
-  if ('errors' in read) return read
+  if ('errors' in read) return invalid(read.errors)
   const direct = isGateway ? { ...read.card, supportedInterfaces } : read.card
   const widenings = parsed.source?.pin === true ? findWidenings(readPublic.card, direct) : []
-  if (widenings.length > 0) return { errors: widenings }
+  if (widenings.length > 0) return invalid(widenings)
   // The hosts of either card are hidden in the served one.
   const known = { ...read.card, supportedInterfaces: [...supportedInterfaces, ...read.card.supportedInterfaces] }
   const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${parsed.origin}/agents/${parsed.id}`)
   const served = { ...read, card: writer.toServedCard(direct), provenance, signed: signedDocument }
   const { documents, errors: leaks } = writer.writeRepresentations(served)
-  return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, origin: parsed.origin, documents }
+  return leaks.length > 0 ? invalid(leaks) : { manifest: parsed.manifest, origin: parsed.origin, documents }
 }
 
 /** Sets the capabilities by which the gate checks calls to those of the public card. */

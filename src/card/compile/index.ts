@@ -20,7 +20,7 @@ import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
 import { type ManifestContext, type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
-export { completeManifest, type ManifestContext, type ParsedManifest, parseManifest } from './parse.ts'
+export { completeManifest, type ManifestContext, type ParsedManifest, parseManifest, parseStored } from './parse.ts'
 
 /** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {
@@ -169,8 +169,8 @@ const listDropped = (
  * document, or into the fetched card.
  */
 const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
-  const { manifest, fetched, isOwnerAuthored, errorPointer } = merged
-  const { route, upstream } = manifest
+  const { manifest, ownerCard, fetched, isOwnerAuthored, errorPointer } = merged
+  const { callers, jwt, route, upstream } = manifest
   const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))
   const fetchedErrors = fetched
     ? [...bridgeErrors(manifest, card), ...endpointErrors(upstream, card, agentUrl, isOwners)]
@@ -182,28 +182,30 @@ const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Prove
     ...(fetched ? (['url', 'card', 'mcp'] as const) : []).flatMap(name =>
       errorIf(isSelfUrl(upstream[name] ?? '', agentUrl), formatPointer('upstream', name), loopMessage),
     ),
-    ...jwtErrors(merged, card),
-    ...callerErrors(manifest, card),
+    // A fetched card cannot add a trusted issuer.
+    ...errorIf(
+      jwt !== undefined && trustedIssuers(card, ownerCard).length === 0,
+      '/jwt',
+      fetched
+        ? 'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`'
+        : 'needs an OpenID Connect issuer, and the securitySchemes of the card name none',
+    ),
+    ...errorIf(
+      callers === 'issuer' && jwt?.audience === undefined,
+      '/callers',
+      'needs `jwt.audience`, or every account of the issuer could call the agent: add the audience of its tokens',
+    ),
+    ...errorIf(
+      callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(card.securityRequirements),
+      '/callers',
+      'is "anyone", but the card requires credentials that nobody would check, because each call gets the secret of ' +
+        'the host: remove it, or the requirement from the card',
+    ),
   ]
 }
 
 const errorIf = (isWrong: boolean, pointer: Pointer, message: string): Finding[] =>
   isWrong ? [{ pointer, message }] : []
-
-/** Rejects callers of every account of an issuer, and callers whom the card limits but nobody checks. */
-const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): Finding[] => [
-  ...errorIf(
-    callers === 'issuer' && jwt?.audience === undefined,
-    '/callers',
-    'needs `jwt.audience`, or every account of the issuer could call the agent: add the audience of its tokens',
-  ),
-  ...errorIf(
-    callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(securityRequirements),
-    '/callers',
-    'is "anyone", but the card requires credentials that nobody would check, because each call gets the secret of ' +
-      'the host: remove it, or the requirement from the card',
-  ),
-]
 
 /** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
 const endpointErrors = (
@@ -228,13 +230,3 @@ const loopMessage = "is this host's own URL of the agent, so calls would loop: u
 const secretMessage =
   'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: ' +
   'set `upstream.url` to allow it'
-
-/** Rejects a `jwt` that no issuer of the card can satisfy. A fetched card cannot add a trusted issuer. */
-const jwtErrors = ({ manifest: { jwt }, ownerCard, fetched }: MergedCard, card: AgentCard): Finding[] =>
-  errorIf(
-    jwt !== undefined && trustedIssuers(card, ownerCard).length === 0,
-    '/jwt',
-    fetched
-      ? 'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`'
-      : 'needs an OpenID Connect issuer, and the securitySchemes of the card name none',
-  )

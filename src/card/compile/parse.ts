@@ -15,11 +15,13 @@ export type ParsedManifest = LocatedManifest &
 /** The id of an agent, and the origins of the host that serves it. */
 export type ManifestContext = KnownOrigins & { id: string }
 
+type ParseResult = ParsedManifest | { errors: Finding[] }
+
 /**
  * Checks and reads a manifest, a bare card or front matter, and searches it for secrets. Returns all errors found at
  * one step, each with a pointer into the document. No message repeats what looks like a secret.
  */
-export const parseManifest = (document: Json, context: ManifestContext): ParsedManifest | { errors: Finding[] } => {
+export const parseManifest = (document: Json, context: ManifestContext): ParseResult => {
   const documentErrors = checkDocument(document)
   if (documentErrors.length > 0) return reject(documentErrors, [])
   const read = readManifest(document, context.id)
@@ -27,11 +29,12 @@ export const parseManifest = (document: Json, context: ManifestContext): ParsedM
   return 'errors' in parsed ? reject(parsed.errors, [document]) : parsed
 }
 
+/** Parses a registered manifest, with the origin at which it was registered. */
+export const parseStored = (id: string, { manifest, origin }: { manifest: string; origin: string }): ParseResult =>
+  parseManifest(JSON.parse(manifest) as Json, { id, publicOrigin: origin, requestOrigin: origin })
+
 /** Parses the rest of a manifest that was read before. */
-export const completeManifest = (
-  read: LocatedManifest,
-  { id, ...origins }: ManifestContext,
-): ParsedManifest | { errors: Finding[] } => {
+export const completeManifest = (read: LocatedManifest, { id, ...origins }: ManifestContext): ParseResult => {
   const resolved = resolveOrigin(read.manifest, origins)
   return 'errors' in resolved ? resolved : { ...read, id, ...resolved, ...searchManifest(read) }
 }

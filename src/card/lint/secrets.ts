@@ -3,7 +3,7 @@ import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '..
 import { type LocatedManifest, listTiers, type Manifest } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
-import { type Rule, rule } from './rule.ts'
+import { type LintContext, type Rule, rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
 const tokenFormats: readonly RegExp[] = [
@@ -79,37 +79,37 @@ export const containsSecret = (value: Json, name = ''): boolean => collectSecret
 /** Returns a value, the member `name` of an object, or `[secret]` if it contains what looks like one. */
 export const hideSecret = (value: string, name?: string): string => (containsSecret(value, name) ? '[secret]' : value)
 
-/** What looks like a secret in a manifest. Places are pointers into the manifest. */
+/** What looks like a secret in a manifest. */
 export type ManifestSecrets = {
   found: readonly Secret[]
   /** Those that are not in its card. */
   foundBeside: readonly Secret[]
   /** The places that are served, in extended cards too, and that `allowSecrets` does not name: it is not registered. */
-  disallowed: Pointer[]
+  disallowed: LintContext['disallowed']
   /** What to do about each of these. Pointers are those of errors, and no message repeats a value. */
   secrets: Finding[]
 }
 
-type Searched = Pick<LocatedManifest, 'manifest' | 'source' | 'errorPointer'>
-
 /** Searches the card of a manifest for secrets, and the rest of it unless that was searched before. */
 export const searchManifest = (
-  { manifest, source, errorPointer }: Searched,
+  { manifest, source, errorPointer }: Pick<LocatedManifest, 'manifest' | 'source' | 'errorPointer'>,
   foundBeside: readonly Secret[] = collectSecrets(omit(manifest as JsonObject, 'card')),
 ): ManifestSecrets => {
   const { card, allowSecrets = [] } = manifest
   const found = [...collectSecrets({ card }), ...foundBeside]
   const places = [...new Set(found.map(({ pointer }) => pointer()))]
-  const toDocument = (place: Pointer): Pointer =>
-    isIn('/card', place) ? errorPointer(place.slice('/card'.length)) : place
-  const disallowed = servedParts(manifest)
-    .flatMap(part => places.filter(place => isIn(part, place)))
-    .filter(place => !allowSecrets.includes(toDocument(place)))
+  const served = servedParts(manifest).flatMap(part =>
+    places
+      .filter(place => place === part || place.startsWith(`${part}/`))
+      .map(place => {
+        const inPart = place.slice(part.length)
+        return { part, inPart, pointer: part === '/card' ? errorPointer(inPart) : place }
+      }),
+  )
+  const disallowed = served.filter(({ pointer }) => !allowSecrets.includes(pointer))
   const isBare = errorPointer('') === '' && source === undefined
-  return { found, foundBeside, disallowed, secrets: disallowed.map(place => describeSecret(toDocument(place), isBare)) }
+  return { found, foundBeside, disallowed, secrets: disallowed.map(({ pointer }) => describeSecret(pointer, isBare)) }
 }
-
-const isIn = (part: Pointer, place: Pointer): boolean => place === part || place.startsWith(`${part}/`)
 
 /** Returns the parts of a manifest that clients read. */
 const servedParts = (manifest: Manifest): Pointer[] => {
@@ -136,9 +136,9 @@ const summary = `${problem} name its place in \`allowSecrets\`. The card is not 
 
 /** Returns the issues with the disallowed secrets in one overlay of a manifest. */
 export const findOverlaySecrets = (overlay: Pointer, { disallowed }: Pick<ManifestSecrets, 'disallowed'>): Issue[] =>
-  disallowed
-    .filter(place => isIn(overlay, place))
-    .map(pointer => ({ rule: 'secret', severity: 'error', pointer, message: summary }))
+  disallowed.flatMap(({ part, inPart }) =>
+    part === overlay ? [{ rule: 'secret', severity: 'error', pointer: part + inPart, message: summary }] : [],
+  )
 
 /** Rules about what must not be public. */
 export const secrets: readonly Rule[] = [
@@ -147,11 +147,10 @@ export const secrets: readonly Rule[] = [
    * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
    * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
    */
-  rule('secret', 'error', summary, ({ disallowed }) => [
-    ...disallowed.filter(place => isIn('/card', place)).map(place => place.slice('/card'.length)),
-    // The card shows it as its own.
-    ...disallowed.filter(place => isIn('/upstream', place)).map(() => '/url'),
-  ]),
+  rule('secret', 'error', summary, ({ disallowed }) =>
+    // The card shows the address of `upstream` as its own.
+    disallowed.flatMap(({ part, inPart }) => (part === '/card' ? inPart : part.startsWith('/upstream') ? '/url' : [])),
+  ),
 ]
 
 // Messages cut long values, so the beginning of a secret is looked for. The shortest, a password, has 6 characters.
