@@ -10,13 +10,10 @@ import {
 import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
 import type { AgentCard, Finding } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
-import type { Expected, WriteTerms } from './prepare.ts'
 import type { StoredRevision } from './revision-record.ts'
 
 /** The differences of a registration from the newest revision of its agent. */
 type Comparison = {
-  /** The newest revision; null for a new agent. */
-  seq: number | null
   /** The changes for clients, if there are two cards to compare. */
   changes?: Changes
   /** An unsuitable version of the card after these changes, unless its manifest turns the check off. */
@@ -35,22 +32,20 @@ export const compareWithLatest = (
   latest: StoredRevision | null,
   recompile?: Recompile,
 ): Comparison => {
-  if (latest === null) return { seq: null }
-  const { seq } = latest
-  const before = toOffer(latest)
-  if (before === undefined || compiled === undefined) return { seq }
+  const before = latest === null ? undefined : toOffer(latest)
+  if (before === undefined || compiled === undefined) return {}
   const after = { ...compiled, tiers: compiled.extended }
   const changes = classifyChanges(before, after)
   const findIn = ({ class: changeClass, changes: [first] }: Changes): VersionFinding | undefined => {
     const finding = findVersionFinding(changeClass, before.card.version, compiled.card.version)
     return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
   }
-  if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { seq, changes }
+  if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { changes }
   const result = before.read && recompile?.(before.read)
   const recompiled = result && 'compiled' in result ? result.compiled : undefined
   const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
   const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
-  return { seq, changes, ...(finding && { finding }) }
+  return { changes, ...(finding && { finding }) }
 }
 
 /** What a revision offered to clients, and its manifest as it is read. */
@@ -67,13 +62,3 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): EarlierOffer
     ...('manifest' in read && { manifest: read.manifest, read }),
   }
 }
-
-/**
- * Adds the class of a comparison to the terms of a write. It is rejected if there is a newer revision, unless it
- * `isLast`: a busy agent must not be refused for the class. A revision that the terms expect already stays.
- */
-export const withClass = (terms: WriteTerms, { seq, changes }: Comparison, isLast: boolean): WriteTerms => ({
-  ...terms,
-  ...(!isLast && { expected: { seq, ...terms.expected } satisfies Expected }),
-  ...(changes && { changeClass: changes.class }),
-})

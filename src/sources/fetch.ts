@@ -111,7 +111,11 @@ const fetchUpstreamCard = async (
       ? { unchanged: true }
       : fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
   const parsed = parseUnambiguous(response.content, 'an Agent Card')
-  if ('refused' in parsed) return fetchFailed(source, unreadable(parsed), parsed.refused)
+  if ('refused' in parsed) {
+    const kind = parsed.refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
+    const message = `The card's address responded with ${kind} JSON. ${parsed.detail.replace(/[^.]$/, '$&.')}`
+    return fetchFailed(source, notACard(message), parsed.refused)
+  }
   const card = parsed.value
   if (!isJsonObject(card)) return fetchFailed(source, notAnObject(card), 'no object')
   const demanded = source.verification
@@ -209,11 +213,6 @@ const describeType = (type: string): string => {
 }
 
 const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
-
-const unreadable = ({ refused, detail }: { refused: string; detail: string }): SourceFailure => {
-  const kind = refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
-  return notACard(`The card's address responded with ${kind} JSON. ${detail.replace(/[^.]$/, '$&.')}`)
-}
 
 const notAnObject = (value: Json): SourceFailure => {
   const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`

@@ -1,4 +1,5 @@
-import { compile, type ManifestContext } from '../../src/card/compile/index.ts'
+import { compile } from '../../src/card/compile/index.ts'
+import type { ManifestContext } from '../../src/card/manifest/manifest.ts'
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'

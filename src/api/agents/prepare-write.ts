@@ -3,12 +3,12 @@ import {
   type Compiled,
   compile,
   completeManifest,
-  type ManifestContext,
   type ParsedManifest,
   parseManifest,
   parseStored,
 } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
+import type { ManifestContext } from '../../card/manifest/index.ts'
 import type { Finding, Issue, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
@@ -20,7 +20,6 @@ import {
   type Registration,
   type SourceRecord,
   type WriteCause,
-  withClass,
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { createSigning, describeSigning } from '../../signing/index.ts'
@@ -78,25 +77,26 @@ const prepareWrite = async (
   const latest = await getRegistry(env).latestRevision(id)
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
   const earlierCard = remote?.served ? parseCard(record) : parseCard(remote?.known)
-  const comparison = compareWithLatest(compiled, latest, read => {
+  const { finding, changes } = compareWithLatest(compiled, latest, read => {
     const earlier = completeManifest(read, context)
     return 'errors' in earlier ? earlier : compile(earlier, earlierCard)
   })
-  const { finding, changes } = comparison
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && isEnforced) throw incompatibleVersion(parsed.errorPointer('/version'), finding)
 
   const signing = await createSigning(parsed, latest?.signatures ?? {}, env)
   const expected = {
+    // A newer revision has other changes. But a busy agent must not be refused for their class.
+    ...((isEnforced || !isLast) && { seq: latest?.seq ?? null }),
     ...precondition,
     // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
     ...(use && { seq: use.seq }),
     ...(remote && { checked: remote.known?.checked ?? null }),
   }
-  const terms = { actor: actorOf(caller), expected, ...(cause && { cause }) }
-  const classed = withClass(terms, comparison, isLast && !isEnforced)
+  const changeClass = changes && { changeClass: changes.class }
+  const terms = { actor: actorOf(caller), expected, ...(cause && { cause }), ...changeClass }
   return {
-    registration: await prepareRegistration(parsed, { compiled, record, signing }, classed),
+    registration: await prepareRegistration(parsed, { compiled, record, signing }, terms),
     ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
     ...(changes && { changes }),
   }

@@ -46,10 +46,17 @@ export const compileExtendedCards = (
     }
     const { card, documents, found } = compiled
     extended.push({ tier, card, documents })
-    findings.filled.push(...newFindings(found.filled, originOf, known))
-    findings.converted.push(...newFindings(found.converted, originOf, known), ...ignored)
+    // The findings that the tier's overlays cause, with pointers into the overlays.
+    const toNew = <Found extends Finding>(finding: Found): Found[] => {
+      const pointer = originOf(finding.pointer)
+      if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
+      known.add(keyOf({ ...finding, pointer }))
+      return [{ ...finding, pointer }]
+    }
+    findings.filled.push(...found.filled.flatMap(toNew))
+    findings.converted.push(...found.converted.flatMap(toNew), ...ignored)
     if (overlay) findings.issues.push(...findOverlaySecrets(overlay.pointer, merged))
-    findings.issues.push(...newFindings(found.issues, originOf, known))
+    findings.issues.push(...found.issues.flatMap(toNew))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
@@ -115,19 +122,6 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
       pointer: formatPointer('capabilities', name),
       message: `must be ${capabilities[name]}, as in the public card: the gate checks calls against that card`,
     }))
-
-/** Returns the findings caused by a tier's overlays that are not known yet, with pointers into the overlays. */
-const newFindings = <Found extends Finding>(
-  findings: readonly Found[],
-  originOf: OverlayResult['originOf'],
-  known: Set<string>,
-): Found[] =>
-  findings.flatMap(finding => {
-    const pointer = originOf(finding.pointer)
-    if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
-    known.add(keyOf({ ...finding, pointer }))
-    return [{ ...finding, pointer }]
-  })
 
 const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 

@@ -1,7 +1,7 @@
 import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
-import { callerPolicy, type Manifest, taskPolicy } from '../manifest/index.ts'
+import { callerPolicy, type Manifest, type ManifestContext, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
 import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
 import { allowsAnonymous, detectForeignDocument, Provenance } from '../read/index.ts'
@@ -17,10 +17,10 @@ import {
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
 import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
-import { type ManifestContext, type ParsedManifest, parseManifest, reject } from './parse.ts'
+import { type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
-export { completeManifest, type ManifestContext, type ParsedManifest, parseManifest, parseStored } from './parse.ts'
+export { completeManifest, type ParsedManifest, parseManifest, parseStored } from './parse.ts'
 
 /** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {

@@ -14,10 +14,7 @@ import {
 import { resolveInterfaceUrls } from '../rewrite/index.ts'
 import type { ParsedManifest } from './parse.ts'
 
-/**
- * A manifest with its whole card: its own, or a fetched one with the manifest's `card` merged over it. The secrets are
- * still those of the manifest alone.
- */
+/** A manifest with its whole card: its `card` is merged over a fetched one. The secrets are those of `card` alone. */
 export type MergedCard = ParsedManifest & {
   /** The part of the card that the manifest itself contains. */
   ownerCard: JsonObject
@@ -33,10 +30,7 @@ export type MergedCard = ParsedManifest & {
 
 type MergeResult = MergedCard | { errors: Finding[] }
 
-/**
- * Returns a manifest with its whole card. `fetched` is the card from its source, required if it has one: then pointers
- * to what the owner's card does not set are into the fetched one.
- */
+/** Returns a manifest with its whole card. `fetched` is the card from its source, required if it has one. */
 export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
   const { manifest, source, errorPointer } = parsed
   const { card } = manifest

@@ -1,6 +1,6 @@
 import type { Json } from '../../json/index.ts'
 import { createRedaction, type ManifestSecrets, searchManifest } from '../lint/index.ts'
-import { type KnownOrigins, type LocatedManifest, readManifest, resolveOrigin } from '../manifest/index.ts'
+import { type LocatedManifest, type ManifestContext, readManifest, resolveOrigin } from '../manifest/index.ts'
 import { type Finding, truncateFindings } from '../model/index.ts'
 import { checkDocument } from '../read/index.ts'
 
@@ -11,9 +11,6 @@ export type ParsedManifest = LocatedManifest &
     /** The origin of this host's URLs in the card. */
     origin: string
   }
-
-/** The id of an agent, and the origins of the host that serves it. */
-export type ManifestContext = KnownOrigins & { id: string }
 
 type ParseResult = ParsedManifest | { errors: Finding[] }
 
@@ -34,9 +31,9 @@ export const parseStored = (id: string, { manifest, origin }: { manifest: string
   parseManifest(JSON.parse(manifest) as Json, { id, publicOrigin: origin, requestOrigin: origin })
 
 /** Parses the rest of a manifest that was read before. */
-export const completeManifest = (read: LocatedManifest, { id, ...origins }: ManifestContext): ParseResult => {
-  const resolved = resolveOrigin(read.manifest, origins)
-  return 'errors' in resolved ? resolved : { ...read, id, ...resolved, ...searchManifest(read) }
+export const completeManifest = (read: LocatedManifest, context: ManifestContext): ParseResult => {
+  const resolved = resolveOrigin(read.manifest, context)
+  return 'errors' in resolved ? resolved : { ...read, id: context.id, ...resolved, ...searchManifest(read) }
 }
 
 /** Limits the number and the length of errors, and removes from them what looks like a secret in these documents. */

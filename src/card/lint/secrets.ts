@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '../../json/index.ts'
-import { type LocatedManifest, listTiers, type Manifest } from '../manifest/index.ts'
+import { type LocatedManifest, listTiers } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
 import { type LintContext, type Rule, rule } from './rule.ts'
@@ -95,10 +95,14 @@ export const searchManifest = (
   { manifest, source, errorPointer }: Pick<LocatedManifest, 'manifest' | 'source' | 'errorPointer'>,
   foundBeside: readonly Secret[] = collectSecrets(omit(manifest as JsonObject, 'card')),
 ): ManifestSecrets => {
-  const { card, allowSecrets = [] } = manifest
+  const { card, route, upstream, allowSecrets = [] } = manifest
+  // A card without an endpoint of its own shows the address of `upstream`. A gateway hides it.
+  const hasAddress = route !== 'gateway' && presentEndpointFields(card).length === 0
+  const address = hasAddress ? [upstream.url === undefined ? '/upstream/mcp' : '/upstream/url'] : []
+  const parts = ['/card', ...address, ...listTiers(manifest).flatMap(([, overlay]) => overlay?.pointer ?? [])]
   const found = [...collectSecrets({ card }), ...foundBeside]
   const places = [...new Set(found.map(({ pointer }) => pointer()))]
-  const served = servedParts(manifest).flatMap(part =>
+  const served = parts.flatMap(part =>
     places
       .filter(place => place === part || place.startsWith(`${part}/`))
       .map(place => {
@@ -109,15 +113,6 @@ export const searchManifest = (
   const disallowed = served.filter(({ pointer }) => !allowSecrets.includes(pointer))
   const isBare = errorPointer('') === '' && source === undefined
   return { found, foundBeside, disallowed, secrets: disallowed.map(({ pointer }) => describeSecret(pointer, isBare)) }
-}
-
-/** Returns the parts of a manifest that clients read. */
-const servedParts = (manifest: Manifest): Pointer[] => {
-  const { card, route, upstream } = manifest
-  // A card without an endpoint of its own shows the address of `upstream`. A gateway hides it.
-  const hasAddress = route !== 'gateway' && presentEndpointFields(card).length === 0
-  const address = hasAddress ? [upstream.url === undefined ? '/upstream/mcp' : '/upstream/url'] : []
-  return ['/card', ...address, ...listTiers(manifest).flatMap(([, overlay]) => overlay?.pointer ?? [])]
 }
 
 /** The beginning of messages about a secret, up to the pointer that `allowSecrets` needs after a false alarm. */

@@ -185,8 +185,8 @@ export const declaredId = (document: Json): string | undefined => {
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** The known origins of this host: that of `PUBLIC_URL`, if it is set, and that of the registration request. */
-export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: string }
+/** The id of an agent, and the origins of its host: `PUBLIC_URL`, if it is set, and that of the registration. */
+export type ManifestContext = { id: string; publicOrigin?: string | undefined; requestOrigin: string }
 
 /**
  * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the
@@ -195,7 +195,7 @@ export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: s
  */
 export const resolveOrigin = (
   { hosts }: Manifest,
-  { publicOrigin, requestOrigin }: KnownOrigins,
+  { publicOrigin, requestOrigin }: ManifestContext,
 ): { origin: string } | { errors: Finding[] } => {
   const host = hosts.find(name => name !== '*')
   if (publicOrigin !== undefined || host === undefined) return { origin: publicOrigin ?? requestOrigin }
