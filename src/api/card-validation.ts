@@ -1,6 +1,4 @@
 import { clientKey } from '../auth/index.ts'
-import type { Compiled } from '../card/compile/index.ts'
-import type { Finding } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -63,17 +61,14 @@ export const lint = endpoint(
     const { report, secrets, documents: representations } = result.compiled
     const valid = secrets.length === 0
     const isShown = valid && query.representations
-    const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
+    const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
+    const signing = await createSigning(result.compiled, {}, env)
+    // Nothing is said of a host without a key.
+    const ofHost = signing.signers === '' ? [] : describeSigning(signing, representations)
+    const signatures = [...report.signatures, ...ofHost]
     return { body: { valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) } }
   },
 )
-
-/** Describes how a host with a key would sign the card; nothing for a host without one. */
-const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Finding[]> => {
-  const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
-  const signing = await createSigning({ manifest, origin }, {}, env)
-  return signing.signers === '' ? [] : describeSigning(signing, documents)
-}
 
 // Verification
 

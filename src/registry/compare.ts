@@ -1,4 +1,4 @@
-import type { Compiled } from '../card/compile/index.ts'
+import type { Compiled, compile } from '../card/compile/index.ts'
 import {
   type Changes,
   classifyChanges,
@@ -8,7 +8,7 @@ import {
   type VersionFinding,
 } from '../card/diff/index.ts'
 import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
-import type { AgentCard, Finding } from '../card/model/index.ts'
+import type { AgentCard } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
 import type { StoredRevision } from './revision-record.ts'
 
@@ -20,17 +20,14 @@ type Comparison = {
   finding?: VersionFinding
 }
 
-/** Compiles the manifest of an earlier revision for the current host and upstream. */
-type Recompile = (read: LocatedManifest) => { compiled: Compiled } | { errors: Finding[] }
-
 /**
- * Compares a compiled manifest with the newest revision of its agent. With `recompile`, the version has to announce
- * only what the manifest itself changes, and not what the host or the upstream has changed meanwhile.
+ * Compares a compiled manifest with the newest revision of its agent. With `recompile`, which compiles that one for the
+ * current host and upstream, the version has to announce only what the manifest itself changes, not what these have.
  */
 export const compareWithLatest = (
   compiled: Compiled | undefined,
   latest: StoredRevision | null,
-  recompile?: Recompile,
+  recompile?: (read: LocatedManifest) => ReturnType<typeof compile>,
 ): Comparison => {
   const before = latest === null ? undefined : toOffer(latest)
   if (before === undefined || compiled === undefined) return {}

@@ -69,7 +69,7 @@ export type WriteCause = { accepted: string } | { restored: number }
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
 
-/** An agent to register: without a compiled card, its remote card has never been fetched. */
+/** Without a compiled card, the remote card of the agent has never been fetched. */
 type PreparedAgent = { compiled: Compiled | undefined; record?: SourceRecord | undefined; signing: Signing }
 
 /** Turns what is compiled into the bytes to be served, signed where this host signs, and their entity tags. */

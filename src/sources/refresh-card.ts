@@ -210,15 +210,9 @@ const registerFetched = async (
   const latest = await registry.latestRevision(id)
   const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
   const signing = await createSigning(parsed, latest?.signatures ?? {}, env)
-  const registration = await prepareRegistration(
-    parsed,
-    { ...reconciled, signing },
-    {
-      ...{ actor, expected: expectedOf(base) },
-      ...(isAccepted && { cause: { accepted } }),
-      ...(changes && { changeClass: changes.class }),
-    },
-  )
+  const cause = isAccepted && { cause: { accepted } }
+  const terms = { actor, expected: expectedOf(base), ...cause, ...(changes && { changeClass: changes.class }) }
+  const registration = await prepareRegistration(parsed, { ...reconciled, signing }, terms)
   const registered = await registry.register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const { seq, published } = registered

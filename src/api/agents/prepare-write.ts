@@ -56,10 +56,7 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
   return isLast => prepareWrite({ ...write, isLast }, env, fetchOnce)
 }
 
-/**
- * A version that does not announce what changes is reported, or rejected if the manifest wants that; but a rollback
- * restores the version of its revision. Signatures of what stays the same stay.
- */
+/** Reports a version that does not announce what changes, or rejects it if the manifest wants that. */
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
@@ -81,6 +78,7 @@ const prepareWrite = async (
     const earlier = completeManifest(read, context)
     return 'errors' in earlier ? earlier : compile(earlier, earlierCard)
   })
+  // A rollback restores the version of its revision.
   const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
   if (finding && isEnforced) throw incompatibleVersion(parsed.errorPointer('/version'), finding)
 

@@ -148,11 +148,13 @@ export const compileAgentExtendedCard = (
 
   const { manifest, schema, signedDocument } = merged
   const isGateway = manifest.route === 'gateway'
-  const { supportedInterfaces, capabilities } = readPublic.card
+  const { supportedInterfaces } = readPublic.card
   const errors = detectForeignDocument(manifest.card, schema)
   if (errors.length > 0) return invalid(errors)
   const provenance = new Provenance()
-  const card = isGateway ? withGateCapabilities(manifest, capabilities) : manifest.card
+  const { streaming = false, pushNotifications = false } = readPublic.card.capabilities
+  const checked = { extendedAgentCard: true, ...(isEnforced(manifest) && { streaming, pushNotifications }) }
+  const card = isGateway ? setCapabilities(manifest.card, checked) : manifest.card
   const read = readCanonicalCard({ ...manifest, card }, provenance)
   if ('errors' in read) return invalid(read.errors)
   const direct = isGateway ? { ...read.card, supportedInterfaces } : read.card
@@ -165,13 +167,3 @@ export const compileAgentExtendedCard = (
   const { documents, errors: leaks } = writer.writeRepresentations(served)
   return leaks.length > 0 ? invalid(leaks) : { manifest: parsed.manifest, origin: parsed.origin, documents }
 }
-
-/** Sets the capabilities by which the gate checks calls to those of the public card. */
-const withGateCapabilities = (
-  manifest: Manifest,
-  { streaming = false, pushNotifications = false }: AgentCard['capabilities'],
-): JsonObject =>
-  setCapabilities(manifest.card, {
-    extendedAgentCard: true,
-    ...(isEnforced(manifest) && { streaming, pushNotifications }),
-  })

@@ -190,8 +190,8 @@ export type ManifestContext = { id: string; publicOrigin?: string | undefined; r
 
 /**
  * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the
- * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme.
- * Returns an error for a local one whose URLs no client of this host could use.
+ * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme;
+ * a local one whose URLs no client of this host could use is an error.
  */
 export const resolveOrigin = (
   { hosts }: Manifest,
