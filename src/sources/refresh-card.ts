@@ -196,11 +196,10 @@ const registerFetched = async (
   { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
   env: Env,
 ): Promise<RefreshReport> => {
-  const { record } = base
   const parsed = parseStored(id, base)
   if ('errors' in parsed) return recordResult({ failure: toInvalidCardFailure(parsed.errors) }, base, id, env)
   const isAccepted = accepted !== undefined
-  const agent = { parsed, source: record.source, known: record, by: 'fetch', isAccepted } as const
+  const agent = { parsed, source: base.record.source, known: base.record, by: 'fetch', isAccepted } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, base, id, env)
   const { failure, pending, drift = [], notes = [] } = reconciled.record

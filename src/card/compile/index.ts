@@ -79,7 +79,6 @@ const compileCard = (merged: MergedCard): Compilation => {
   const card = writer.toServedCard(direct)
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
-  // A fetched card makes another card of the manifest's.
   const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
   const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
   const issues = lint({ card, authored, manifest, sourceOf, disallowed })
