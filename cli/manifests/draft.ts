@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path'
-import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { type Compiled, compile, parseManifest } from '../../src/card/compile/index.ts'
 import {
   createSourceMap,
   type Diagnostic,
@@ -8,8 +8,7 @@ import {
   type ParsedFile,
   type SourceMap,
 } from '../../src/card/file/index.ts'
-import { containsSecret, createRedaction, findDisallowedSecrets } from '../../src/card/lint/index.ts'
-import { readManifest } from '../../src/card/manifest/index.ts'
+import { containsSecret, createRedaction } from '../../src/card/lint/index.ts'
 import { agentIdPattern, type Finding, type Issue, toSlug } from '../../src/card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/index.ts'
 import { MAX_BODY_BYTES } from '../../src/limits.ts'
@@ -112,30 +111,26 @@ type CheckContext = { id: string; origin: string; isAllowed: (secret: Finding) =
 
 type Checked = Pick<Draft, 'manifest' | 'compiled'> | { errors: FoundError[] }
 
-/** Checks a manifest, to which the allowed secrets are added. */
-const check = (manifest: JsonObject, context: CheckContext): Checked => {
-  const result = checkAsHost(manifest, context)
-  if ('errors' in result) return result
-  const { secrets, ...checked } = result
-  const refused = secrets.filter(secret => !context.isAllowed(secret))
+/** Checks a manifest as the host does, and adds the allowed secrets to it. */
+const check = (manifest: JsonObject, { id, origin, isAllowed }: CheckContext): Checked => {
+  // The id is checked too. It is not sent: the URL has it.
+  const parsed = parseManifest({ ...manifest, id }, { id, requestOrigin: origin })
+  if ('errors' in parsed) return parsed
+  const { secrets, source } = parsed
+  const refused = secrets.filter(secret => !isAllowed(secret))
   if (refused.length > 0) {
     const advise = ({ pointer, message }: Finding) => `${message}, or run with --allow-secret ${pointer}`
     return { errors: refused.map(secret => ({ ...secret, message: advise(secret), rule: 'secret' })) }
   }
-  if (secrets.length === 0) return { manifest, ...checked }
-  const declared = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
-  const allowSecrets = [...declared, ...secrets.map(({ pointer }) => pointer)]
-  return check({ ...manifest, allowSecrets }, { ...context, isAllowed: () => false })
-}
-
-const checkAsHost = (manifest: JsonObject, { id, origin }: CheckContext) => {
-  // The id is checked too. It is not sent: the URL has it.
-  const result = compile({ ...manifest, id }, { id, requestOrigin: origin })
-  if ('compiled' in result) return { compiled: result.compiled, secrets: result.compiled.secrets }
-  const parsed = readManifest({ ...manifest, id }, id)
-  if ('errors' in parsed) return parsed
-  const { card, mcp } = parsed.manifest.upstream
-  return card === undefined && mcp === undefined ? result : { secrets: findDisallowedSecrets(parsed) }
+  if (secrets.length > 0) {
+    const declared = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
+    const allowSecrets = [...declared, ...secrets.map(({ pointer }) => pointer)]
+    return check({ ...manifest, allowSecrets }, { id, origin, isAllowed: () => false })
+  }
+  // Only the host can fetch a card.
+  if (source) return { manifest }
+  const result = compile(parsed)
+  return 'errors' in result ? result : { manifest, compiled: result.compiled }
 }
 
 const checkSize = (manifest: JsonObject): Finding[] => {

@@ -67,7 +67,7 @@ const wrapCard = (card: JsonObject, markdown: boolean, isRemote = false) => {
   // Markdown with settings of a model is Shaman's, even without any other mark.
   const isShaman = markdown && privateFields.some(field => field in card)
   const { exposed } = card
-  const manifest = readFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card, isRemote)
+  const manifest = readFrontMatter(isShaman ? { ...card, exposed: exposed ?? null } : card, isRemote)?.manifest
   return {
     manifest: { ...(manifest ?? { card }), ...toVisibility(exposed) },
     unexposed: manifest !== undefined && exposed === undefined,

@@ -1,4 +1,4 @@
-import { type Compiled, compile } from '../../src/card/compile/index.ts'
+import { type Compiled, compileDocument } from '../../src/card/compile/index.ts'
 import { classifyChanges, findVersionFinding, type Offer } from '../../src/card/diff/index.ts'
 import { type JsonObject, jsonEquals, omit } from '../../src/json/index.ts'
 import type { RegisteredAgent, ResponseOf } from '../client/index.ts'
@@ -46,7 +46,7 @@ export const toComparable = (manifest: JsonObject): JsonObject =>
 export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick<AgentResult, 'action' | 'detail'> => {
   const { id, compiled } = draft
   if (todo !== 'update') return { action: todo === 'create' ? 'to create' : 'unchanged' }
-  const registered = before && compile({ ...before, id }, { id, requestOrigin: origin })
+  const registered = before && compileDocument({ ...before, id }, { id, requestOrigin: origin })
   if (!compiled || !registered || !('compiled' in registered)) return { action: 'to update' }
   const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })
   const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))

@@ -1,6 +1,4 @@
 import { clientKey } from '../auth/index.ts'
-import type { Compiled } from '../card/compile/index.ts'
-import type { Finding } from '../card/model/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -51,29 +49,26 @@ export const lint = endpoint(
     limits: ['LINT_LIMIT'],
   },
   async ({ body: document, query, request, env }) => {
-    const [{ compile }, { declaredId }] = await Promise.all([
+    const [{ compileDocument }, { declaredId }] = await Promise.all([
       import('../card/compile/index.ts'),
       import('../card/manifest/manifest.ts'),
     ])
     const id = declaredId(document) ?? 'agent'
     const { publicOrigin } = config(env)
-    const result = compile(document, { id, publicOrigin, requestOrigin: new URL(request.url).origin })
+    const result = compileDocument(document, { id, publicOrigin, requestOrigin: new URL(request.url).origin })
     const errors = 'errors' in result ? result.errors : await findIdentityErrors(result.compiled.manifest, env)
     if ('errors' in result || errors.length > 0) return { body: { valid: false, errors } }
     const { report, secrets, documents: representations } = result.compiled
     const valid = secrets.length === 0
     const isShown = valid && query.representations
-    const signatures = [...report.signatures, ...(await describeHostSigning(result.compiled, env))]
+    const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
+    const signing = await createSigning(result.compiled, {}, env)
+    // Nothing is said of a host without a key.
+    const ofHost = signing.signers === '' ? [] : describeSigning(signing, representations)
+    const signatures = [...report.signatures, ...ofHost]
     return { body: { valid, errors: secrets, ...report, signatures, ...(isShown && { representations }) } }
   },
 )
-
-/** Describes how a host with a key would sign the card; nothing for a host without one. */
-const describeHostSigning = async ({ manifest, origin, documents }: Compiled, env: Env): Promise<Finding[]> => {
-  const { createSigning, describeSigning } = await import('../signing/card-signer.ts')
-  const signing = await createSigning({ manifest, origin }, {}, env)
-  return signing.signers === '' ? [] : describeSigning(signing, documents)
-}
 
 // Verification
 

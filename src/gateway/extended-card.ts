@@ -1,6 +1,6 @@
 import { type A2ACall, type CallError, operations, pathOf } from '../a2a/index.ts'
 import { callerKey } from '../auth/index.ts'
-import { compileAgentExtendedCard } from '../card/compile/index.ts'
+import { compileAgentExtendedCard, parseStored } from '../card/compile/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
 import {
@@ -13,10 +13,10 @@ import {
 } from '../card/model/index.ts'
 import { signCard } from '../card/signatures/index.ts'
 import { log, sha256Hex } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject, parseUnambiguous } from '../json/index.ts'
+import { isJsonObject, type JsonObject, parseUnambiguous } from '../json/index.ts'
 import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits.ts'
 import { ClockCache } from '../registry/edge/index.ts'
-import { getRegistry, type RefreshBase } from '../registry/store/index.ts'
+import { getRegistry } from '../registry/store/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { forwardCall } from './forward-call.ts'
 import { type CallContext, checkReadAccess, type InboundCall, PAST_LIMIT, targetOf, UNAVAILABLE } from './gate/index.ts'
@@ -128,11 +128,11 @@ const compileFor = async (
 ): Promise<ExtendedCard | CallError> => {
   const base = await loadBase(id, profile, env)
   if (base === undefined) return UNAVAILABLE
-  if (base?.record.card === undefined) return { kind: 'extended-card-not-configured' }
-  const publicCard = JSON.parse(base.record.card) as JsonObject
-  const document = JSON.parse(base.manifest) as Json
-  const compiled = compileAgentExtendedCard(document, { id, origin: base.origin, publicCard, extendedCard })
-  if ('documents' in compiled) return { ...compiled, origin: base.origin }
+  if (base?.publicCard === undefined) return { kind: 'extended-card-not-configured' }
+  const { parsed, publicCard } = base
+  const compiled =
+    'errors' in parsed ? parsed : compileAgentExtendedCard(parsed, JSON.parse(publicCard) as JsonObject, extendedCard)
+  if ('documents' in compiled) return compiled
   const [{ pointer, message } = { pointer: '', message: '' }] = compiled.errors
   log('error', 'extended-card-invalid', {
     'gen_ai.agent.id': id,
@@ -142,17 +142,22 @@ const compileFor = async (
   return { kind: 'invalid-response', status: 200 }
 }
 
-/** The sources of each agent's public card, and the profile that was compiled from the same ones or before. */
-const knownBases = new ClockCache<{ base: RefreshBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
+/** What an agent's public card was compiled from, as JSON text if it was fetched. */
+type PublicCardBase = { parsed: ReturnType<typeof parseStored>; publicCard: string | undefined }
+
+/** What each agent's public card was compiled from, and the profile that was compiled from the same or before. */
+const knownBases = new ClockCache<{ base: PublicCardBase; profile: CallProfile; size: number }>(MAX_KNOWN_LENGTH)
 
 /** Reads what the public card was compiled from, once for a profile; undefined while the Registry is unavailable. */
-const loadBase = async (id: string, profile: CallProfile, env: Env): Promise<RefreshBase | null | undefined> => {
+const loadBase = async (id: string, profile: CallProfile, env: Env): Promise<PublicCardBase | null | undefined> => {
   const known = knownBases.get(id)
   if (known && known.profile === profile) return known.base
   try {
-    const base = await getRegistry(env).refreshBase(id)
-    const size = ENTRY_OVERHEAD + JSON.stringify(base).length
-    if (base) knownBases.set(id, { base, profile, size })
+    const stored = await getRegistry(env).refreshBase(id)
+    if (!stored) return null
+    const { card } = stored.record
+    const base = { parsed: parseStored(id, stored), publicCard: card }
+    knownBases.set(id, { base, profile, size: ENTRY_OVERHEAD + 3 * stored.manifest.length + (card?.length ?? 0) })
     return base
   } catch (error) {
     log('error', 'registry-unavailable', { 'gen_ai.agent.id': id, 'exception.message': String(error) })

@@ -1,10 +1,10 @@
-import type { Compiled } from '../card/compile/index.ts'
+import type { Compiled, ParsedManifest } from '../card/compile/index.ts'
 import { missingCardProfile } from '../card/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
-import { type ChangeClass, type RepresentationName, signedNames } from '../card/model/index.ts'
+import { type AgentCard, type ChangeClass, type RepresentationName, signedNames } from '../card/model/index.ts'
 import { type CardSigner, signCard } from '../card/signatures/index.ts'
 import { type Precondition, strongEtag } from '../http/index.ts'
-import type { Json, JsonObject } from '../json/index.ts'
+import type { JsonObject } from '../json/index.ts'
 import type { Signing } from '../signing/index.ts'
 import type { Representation } from './kv-format.ts'
 import type { SearchFields, Summary } from './search-fields.ts'
@@ -69,69 +69,64 @@ export type WriteCause = { accepted: string } | { restored: number }
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
 
-/** Turns a compiled document into the bytes to be served, signed where this host signs, and their entity tags. */
+/** Without a compiled card, the remote card of the agent has never been fetched. */
+type PreparedAgent = { compiled: Compiled | undefined; record?: SourceRecord | undefined; signing: Signing }
+
+/** Turns what is compiled into the bytes to be served, signed where this host signs, and their entity tags. */
 export const prepareRegistration = async (
-  { id, document, compiled, signing }: { id: string; document: Json; compiled: Compiled; signing: Signing },
+  { id, document, manifest, origin }: Pick<ParsedManifest, 'id' | 'document' | 'manifest' | 'origin'>,
+  { compiled, record, signing }: PreparedAgent,
   terms: WriteTerms,
 ): Promise<Registration> => {
-  const { manifest, card, documents, profile, origin } = compiled
+  const text = JSON.stringify(document)
+  const { visibility, set, hosts } = manifest
+  return {
+    ...{ id, manifest: text, manifestEtag: (await encode(text)).etag, visibility, set, hosts, origin },
+    ...(compiled ? await prepareCard(compiled, signing) : await prepareMissingCard(id, manifest)),
+    ...terms,
+    ...(record && { source: record }),
+  }
+}
+
+const prepareCard = async ({ card, documents, profile, extended }: Compiled, signing: Signing) => {
   const encoder = createEncoder('signer' in signing ? signing.signer : undefined)
   const representations = await encoder.encodeDocuments(documents)
   return {
-    ...(await prepareManifest(id, document, manifest)),
-    origin,
-    summary: summarize(compiled),
+    summary: summarize(card, documents),
     card: JSON.stringify(card),
     search: {
-      ...collectSearchFields(compiled.card),
+      ...collectSearchFields(card),
       // The policy of the manifest may leave the signatures of the author out of all documents that clients verify.
       signed: signedNames.some(name => documents[name].signatures !== undefined),
     },
     representations,
     profile: await encode(JSON.stringify(profile)),
     extended: await Promise.all(
-      compiled.extended.map(async ({ tier, card, documents }) => ({
+      extended.map(async ({ tier, card, documents }) => ({
         ...{ tier, card: JSON.stringify(card) },
         representations: await encoder.encodeDocuments(documents),
       })),
     ),
     signing: { signers: signing.signers, signatures: encoder.signatures },
-    ...terms,
   }
 }
 
-/** Prepares an agent whose remote card has never been fetched: it is known and listed, but has no card to serve. */
-export const prepareWithoutCard = async (
-  id: string,
-  document: Json,
-  { manifest, origin }: { manifest: Manifest; origin: string },
-  terms: WriteTerms,
-): Promise<Registration> => {
-  const { name } = manifest.card
-  return {
-    ...(await prepareManifest(id, document, manifest)),
-    origin,
-    summary: {
-      ...{ name: typeof name === 'string' ? name : id, description: '', version: '', url: '' },
-      ...{ protocol: 'a2a', shaman: { url: '', preferredTransport: 'JSONRPC' } },
-    },
-    search: noSearchFields,
-    representations: {},
-    profile: await encode(JSON.stringify(missingCardProfile(manifest))),
-    extended: [],
-    ...terms,
-  }
-}
+/** Prepares an agent that is known and listed, but has no card to serve. */
+const prepareMissingCard = async (id: string, manifest: Manifest) => ({
+  summary: {
+    ...{ name: textOr(id, manifest.card.name), description: '', version: '', url: '' },
+    ...{ protocol: 'a2a', shaman: { url: '', preferredTransport: 'JSONRPC' } },
+  },
+  search: noSearchFields,
+  representations: {},
+  profile: await encode(JSON.stringify(missingCardProfile(manifest))),
+  extended: [],
+})
 
 /** Checks whether each of these texts fits in a row of the Registry's database. */
 export const fitsInRow = (texts: readonly string[]): boolean =>
   // In UTF-8 a UTF-16 unit takes three bytes at most.
   texts.every(text => text.length * 3 <= MAX_ROW_BYTES || new TextEncoder().encode(text).byteLength <= MAX_ROW_BYTES)
-
-const prepareManifest = async (id: string, document: Json, { visibility, set, hosts }: Manifest) => {
-  const manifest = JSON.stringify(document)
-  return { id, manifest, manifestEtag: (await encode(manifest)).etag, visibility, set, hosts }
-}
 
 /** Encodes the documents of one agent. Dialects and tiers often have equal ones: each is signed and encoded once. */
 const createEncoder = (signer: CardSigner | undefined) => {
@@ -169,10 +164,9 @@ const encode = async (text: string): Promise<Representation> => {
 }
 
 /** Summarizes a card for lists; a list in a dialect shows values of the card's document in that dialect. */
-const summarize = ({ card, documents }: Compiled): Summary => {
+const summarize = (card: AgentCard, { shaman, superx }: Compiled['documents']): Summary => {
   const { name, description, version, supportedInterfaces, documentationUrl } = card
   const url = supportedInterfaces[0]?.url ?? ''
-  const { shaman, superx } = documents
   return {
     ...{ name, description, version, url, protocol: textOr('a2a', superx.protocol) },
     // The card may have any text there.

@@ -17,7 +17,7 @@ import {
   type Resource,
   userAgent,
 } from '../http/index.ts'
-import { isJsonObject, isJsonType, type Json, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
+import { isJsonObject, isJsonType, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
 import { describeFailure, discover, discoveryLimits, toSuperxCard } from '../mcp/client/index.ts'
 import type { CardVerification, SourceFailure, SourceRecord, Validators } from '../registry/index.ts'
 import { createKeyFetch } from '../signing/index.ts'
@@ -111,9 +111,17 @@ const fetchUpstreamCard = async (
       ? { unchanged: true }
       : fetchFailed(source, toSourceFailure(response), `${response.failed}: ${response.detail}`)
   const parsed = parseUnambiguous(response.content, 'an Agent Card')
-  if ('refused' in parsed) return fetchFailed(source, unreadable(parsed), parsed.refused)
+  if ('refused' in parsed) {
+    const kind = parsed.refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
+    const message = `The card's address responded with ${kind} JSON. ${parsed.detail.replace(/[^.]$/, '$&.')}`
+    return fetchFailed(source, notACard(message), parsed.refused)
+  }
   const card = parsed.value
-  if (!isJsonObject(card)) return fetchFailed(source, notAnObject(card), 'no object')
+  if (!isJsonObject(card)) {
+    const kind = card === null ? 'null' : Array.isArray(card) ? 'a list' : `a ${typeof card}`
+    const message = `The card's address responded with ${kind}; an Agent Card is a JSON object.`
+    return fetchFailed(source, notACard(message), 'no object')
+  }
   const demanded = source.verification
   if (!demanded) return toFetched({ card }, response)
   // Keys on the origin of the card are fetched as the card itself, but without credentials.
@@ -209,13 +217,3 @@ const describeType = (type: string): string => {
 }
 
 const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })
-
-const unreadable = ({ refused, detail }: { refused: string; detail: string }): SourceFailure => {
-  const kind = refused === 'duplicate-name' ? 'ambiguous' : 'invalid'
-  return notACard(`The card's address responded with ${kind} JSON. ${detail.replace(/[^.]$/, '$&.')}`)
-}
-
-const notAnObject = (value: Json): SourceFailure => {
-  const kind = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`
-  return notACard(`The card's address responded with ${kind}; an Agent Card is a JSON object.`)
-}

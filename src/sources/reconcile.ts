@@ -1,29 +1,17 @@
-import { type Compiled, compile } from '../card/compile/index.ts'
+import { type Compiled, compile, type ParsedManifest } from '../card/compile/index.ts'
 import { diffCards, findWeakerSecurity, findWidenings } from '../card/diff/index.ts'
 import { createRedaction } from '../card/lint/index.ts'
-import { type KnownOrigins, type Manifest, resolveOrigin, type Source } from '../card/manifest/index.ts'
+import type { Source } from '../card/manifest/index.ts'
 import type { Finding } from '../card/model/index.ts'
 import { strongEtag } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../json/index.ts'
-import {
-  fitsInRow,
-  prepareRegistration,
-  prepareWithoutCard,
-  type Registration,
-  type SourceFailure,
-  type SourceRecord,
-  type WriteTerms,
-} from '../registry/index.ts'
-import type { Signing } from '../signing/index.ts'
+import { type JsonObject, jsonEquals } from '../json/index.ts'
+import { fitsInRow, type SourceFailure, type SourceRecord } from '../registry/index.ts'
 import type { FetchResult } from './fetch.ts'
 import { acceptVerification, evaluateCard, isSameSource, toUnverifiedFailure } from './verification.ts'
 
 /** An agent with a remote card: its current manifest, and what was stored about its source before. */
 export type RemoteAgent = {
-  id: string
-  document: Json
-  manifest: Manifest
-  origins: KnownOrigins
+  parsed: ParsedManifest
   source: Source
   known?: SourceRecord | undefined
   by: SourceRecord['by']
@@ -32,13 +20,11 @@ export type RemoteAgent = {
 }
 
 /** The record of the source to store, and the card to serve: undefined if none was ever fetched. */
-type Reconciled = { record: SourceRecord; compiled: Compiled | undefined }
-
-type Reconciliation = Reconciled | { errors: Finding[] }
+type Reconciliation = { record: SourceRecord; compiled: Compiled | undefined } | { errors: Finding[] }
 
 /** Merges a fetched card into the stored record, which stays if it is unusable. Returns only errors of the manifest. */
 export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promise<Reconciliation> => {
-  const { source, by, isAccepted = false } = agent
+  const { parsed, source, by, isAccepted = false } = agent
   const previous = previousRecord(agent)
   const failed = (failure: SourceFailure) => withPrevious(agent, { ...previous, failure })
   // A pending card stays pending while the upstream cannot be read.
@@ -50,23 +36,23 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   const { card, text } = storedForm(fetched.card, [previous.card, agent.known?.pending?.card])
   const { verification, violations } = isAccepted
     ? { verification: fetched.verification && acceptVerification(fetched.verification), violations: [] }
-    : evaluateCard({ card, verification: fetched.verification }, previous)
+    : evaluateCard({ ...fetched, card }, previous)
   const isRequired = source.verification?.policy === 'require'
   if (isRequired && violations.length > 0 && previous.card === undefined) return failed(toUnverifiedFailure(violations))
-  const result = compileWith(agent, card)
-  if ('errors' in result) return isOwnersError(agent, card) ? result : failed(toInvalidCardFailure(result.errors))
-  const { secrets } = result.compiled
-  if (secrets.length > 0) return failed(toInvalidCardFailure(secrets))
-  if (!fitsInRow([text, ...servedTexts(result.compiled)]))
+  const result = compile(parsed, card)
+  if ('errors' in result) return isOwnersError(parsed, card) ? result : failed(toInvalidCardFailure(result.errors))
+  const { compiled } = result
+  if (compiled.secrets.length > 0) return failed(toInvalidCardFailure(compiled.secrets))
+  if (!fitsInRow([text, ...servedTexts(compiled)]))
     return failed(toInvalidCardFailure([{ pointer: '', message: 'is larger than this host can store' }]))
   const before = previous.card === undefined ? undefined : (JSON.parse(previous.card) as JsonObject)
   const drift = before === undefined || text === previous.card ? [] : diffCards(before, card)
   // Of allowed values too, which only look like secrets.
-  const redact = createRedaction([card, before])
+  const redact = (found: Finding[]) => (found.length === 0 ? [] : createRedaction([card, before])(found))
   const verified = verification && { verification }
   // A signature that covers no requirements without scopes, or no schemes, is also valid for a card without them.
   const find = source.pin ? findWidenings : isRequired ? findWeakerSecurity : undefined
-  const widenings = find && !isAccepted && before ? findSince(agent, before, result.compiled, find) : []
+  const widenings = find && !isAccepted && before ? findSince(compile(parsed, before), compiled, find) : []
   const widens = redact([...(isRequired ? violations : []), ...widenings])
   if (widens.length > 0) {
     const etag = await strongEtag(new TextEncoder().encode(text))
@@ -76,20 +62,7 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   const allNotes = redact([...notes, ...violations])
   const report = { drift, ...(allNotes.length > 0 && { notes: allNotes }) }
   const record = { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }
-  return { record, compiled: result.compiled }
-}
-
-/** Prepares the registration of an agent with a remote card; without a card, where none was ever fetched. */
-export const prepareRemote = async (
-  { id, document, manifest, origins }: Pick<RemoteAgent, 'id' | 'document' | 'manifest' | 'origins'>,
-  { record, compiled }: Reconciled,
-  signing: Signing,
-  terms: WriteTerms,
-): Promise<Registration> => {
-  const registration = compiled
-    ? await prepareRegistration({ id, document, compiled, signing }, terms)
-    : await prepareWithoutCard(id, document, { manifest, origin: resolveOrigin(manifest, origins) }, terms)
-  return { ...registration, source: record }
+  return { record, compiled }
 }
 
 /** Returns the failure that an owner sees if a card was fetched but cannot be served. */
@@ -117,18 +90,13 @@ const servedTexts = ({ card, documents, extended }: Compiled): string[] =>
 /** Returns the stored card of the same source, without the failure and the pending card: each fetch decides these. */
 const previousRecord = ({ source, known, by }: RemoteAgent): SourceRecord => {
   if (!known || !isSameSource(known.source, source) || known.card === undefined) return { source, by }
-  const { card, validators, verification, checked } = known
-  return {
-    ...{ source, by, card },
-    ...(validators && { validators }),
-    ...(verification && source.verification && { verification }),
-    ...(checked !== undefined && { checked }),
-  }
+  const { failure, pending, notes, drift, verification, ...stored } = known
+  return { ...stored, source, by, ...(verification && source.verification && { verification }) }
 }
 
 const withPrevious = (agent: RemoteAgent, record: SourceRecord): Reconciliation => {
   if (record.card === undefined) return { record, compiled: undefined }
-  const result = compileWith(agent, JSON.parse(record.card) as JsonObject)
+  const result = compile(agent.parsed, JSON.parse(record.card) as JsonObject)
   return 'errors' in result ? result : { record, compiled: result.compiled }
 }
 
@@ -144,20 +112,16 @@ const PREVIOUS_INVALID =
   'has a new card that waits for approval, and this manifest cannot serve the one before it: ' +
   'refresh the agent and accept the new card first'
 
-const compileWith = ({ id, document, origins }: RemoteAgent, fetched: JsonObject) =>
-  compile(document, { id, ...origins, fetched })
-
 /** Checks whether the manifest causes an error: without what it adds to the fetched card, the card compiles. */
-const isOwnersError = (agent: RemoteAgent, card: JsonObject): boolean => {
-  const { document } = agent
-  const bare = isJsonObject(document) ? omit(document, 'card', 'extended', 'tiers', 'jwt') : document
-  return 'compiled' in compileWith({ ...agent, document: bare }, card)
+const isOwnersError = (parsed: ParsedManifest, card: JsonObject): boolean => {
+  const { extended, tiers, jwt, ...manifest } = parsed.manifest
+  return 'compiled' in compile({ ...parsed, manifest: { ...manifest, card: {} } }, card)
 }
 
-const findSince = (agent: RemoteAgent, before: JsonObject, now: Compiled, find: typeof findWidenings): Finding[] => {
-  const result = compileWith(agent, before)
-  if ('compiled' in result) return find(result.compiled.direct, now.direct)
-  const message =
-    'cannot be compared with the card before it, which this host can no longer compile: review it yourself'
-  return [{ pointer: '', message }]
+const findSince = (before: ReturnType<typeof compile>, { direct }: Compiled, find: typeof findWidenings): Finding[] =>
+  'compiled' in before ? find(before.compiled.direct, direct) : [INCOMPARABLE]
+
+const INCOMPARABLE: Finding = {
+  pointer: '',
+  message: 'cannot be compared with the card before it, which this host can no longer compile: review it yourself',
 }

@@ -1,5 +1,5 @@
+import { parseStored } from '../card/compile/index.ts'
 import type { Drift } from '../card/diff/index.ts'
-import { readManifest } from '../card/manifest/index.ts'
 import { addsCredential, type Finding } from '../card/model/index.ts'
 import { log } from '../http/index.ts'
 import { type Json, type JsonObject, jsonEquals } from '../json/index.ts'
@@ -8,6 +8,7 @@ import {
   compareWithLatest,
   type Expected,
   type PendingCard,
+  prepareRegistration,
   type RefreshWithoutCard,
   type Registration,
   type SourceFailure,
@@ -17,7 +18,7 @@ import { getRegistry, type RefreshBase, type Registered } from '../registry/stor
 import { nextRefreshAt } from '../registry/tables/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { type FetchResult, fetchSource } from './fetch.ts'
-import { prepareRemote, reconcile, toInvalidCardFailure } from './reconcile.ts'
+import { reconcile, toInvalidCardFailure } from './reconcile.ts'
 import { evaluateCard } from './verification.ts'
 
 /** Attempts of a refresh whose agent is changed concurrently. */
@@ -195,16 +196,10 @@ const registerFetched = async (
   { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
   env: Env,
 ): Promise<RefreshReport> => {
-  const document = JSON.parse(base.manifest) as Json
-  const read = readManifest(document, id)
-  if ('errors' in read) return recordResult({ failure: toInvalidCardFailure(read.errors) }, base, id, env)
-  const agent = {
-    ...{ id, document, manifest: read.manifest, isAccepted: accepted !== undefined },
-    origins: { publicOrigin: base.origin, requestOrigin: base.origin },
-    source: base.record.source,
-    known: base.record,
-    by: 'fetch',
-  } as const
+  const parsed = parseStored(id, base)
+  if ('errors' in parsed) return recordResult({ failure: toInvalidCardFailure(parsed.errors) }, base, id, env)
+  const isAccepted = accepted !== undefined
+  const agent = { parsed, source: base.record.source, known: base.record, by: 'fetch', isAccepted } as const
   const reconciled = await reconcile(agent, fetched)
   if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, base, id, env)
   const { failure, pending, drift = [], notes = [] } = reconciled.record
@@ -213,12 +208,10 @@ const registerFetched = async (
   const registry = getRegistry(env)
   const latest = await registry.latestRevision(id)
   const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
-  const signing = await createSigning({ ...agent, origin: base.origin }, latest?.signatures ?? {}, env)
-  const registration = await prepareRemote(agent, reconciled, signing, {
-    ...{ actor, expected: expectedOf(base) },
-    ...(accepted !== undefined && { cause: { accepted } }),
-    ...(changes && { changeClass: changes.class }),
-  })
+  const signing = await createSigning(parsed, latest?.signatures ?? {}, env)
+  const cause = isAccepted && { cause: { accepted } }
+  const terms = { actor, expected: expectedOf(base), ...cause, ...(changes && { changeClass: changes.class }) }
+  const registration = await prepareRegistration(parsed, { ...reconciled, signing }, terms)
   const registered = await registry.register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const { seq, published } = registered

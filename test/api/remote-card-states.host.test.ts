@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import type { SourceRecord } from '../../src/registry/source-record.ts'
-import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { type Received, senderTo } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost, token } from '../support/host.ts'
-import { failure, fetched, source, withoutKeys } from '../support/registrations.ts'
+import { failure, fetched, prepareDocument, source } from '../support/registrations.ts'
 
 const host = sharedHost()
 const send = senderTo(host)
@@ -18,13 +16,7 @@ const stale = '110 - "Response is Stale", 111 - "Revalidation Failed"'
 /** Registers an agent with a source record, as a refresh would; without a card if the record has none. */
 const registerWithRecord = async (id: string, record: SourceRecord, more: JsonObject = {}): Promise<void> => {
   const document = { card: { ...minimalCard, name: id }, ...more }
-  const origins = { requestOrigin: host.url.origin }
-  const result = compile(document, { id, ...origins })
-  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-  const { compiled } = result
-  const agent = { id, document, manifest: compiled.manifest, origins }
-  const reconciled = { record, compiled: record.card === undefined ? undefined : compiled }
-  const registration = await prepareRemote(agent, reconciled, withoutKeys, { actor: 'admin', expected: {} })
+  const registration = await prepareDocument(document, { id, requestOrigin: host.url.origin }, { record })
   const registry = (await host.env()).REGISTRY.getByName('default')
   expect(await registry.register(registration, true)).toMatchObject({ outcome: 'registered' })
 }

@@ -1,14 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
-import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { prepareRemote } from '../../src/sources/reconcile.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { call } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { token } from '../support/host.ts'
-import { withoutKeys } from '../support/registrations.ts'
+import { prepareDocument, sourceAt } from '../support/registrations.ts'
 import { json, type Responder, reply } from '../support/upstream.ts'
 
 let called: CalledHost
@@ -172,19 +169,14 @@ describe('POST /agents/{id}/refresh', () => {
 describe('a remote card that is older than its ttl', () => {
   /** Registers an agent whose card was fetched an hour ago. */
   const registerOutdated = async (id: string) => {
-    const document = { upstream: { card: source } }
-    const origins = { requestOrigin: called.host.url.origin }
-    const result = compile(document, { id, ...origins, fetched: card })
-    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-    const { compiled } = result
     const record = {
-      source: resolveSource(compiled.manifest.upstream) as Source,
+      source: sourceAt(source),
       ...{ card: JSON.stringify(card), by: 'manifest' as const, checked: Date.now() - 3_600_000 },
     }
+    const context = { id, requestOrigin: called.host.url.origin }
+    const registration = await prepareDocument({ upstream: { card: source } }, context, { fetched: card, record })
     const registry = (await called.host.env()).REGISTRY.getByName('default')
-    const agent = { id, document, manifest: compiled.manifest, origins }
-    const options = { actor: 'admin', expected: {} }
-    await registry.register(await prepareRemote(agent, { record, compiled }, withoutKeys, options), true)
+    await registry.register(registration, true)
     serve({ ...card, version: '3.0.0' })
   }
 

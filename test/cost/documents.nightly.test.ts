@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import { applyOverlay } from '../../src/card/compile/overlay.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { toSuperxCard } from '../../src/mcp/client/server-card.ts'
@@ -43,13 +43,17 @@ const mcpServer: JsonObject = {
 }
 
 const compileFetched = (upstream: JsonObject, fetched: JsonObject) =>
-  compile({ upstream, route: 'gateway' }, { ...registration, fetched })
+  compileDocument({ upstream, route: 'gateway' }, { ...registration, fetched })
 
 /** What is registered, or fetched: a document, and what reads it. */
-const inputs: [name: string, document: JsonObject, read: (document: JsonObject) => ReturnType<typeof compile>][] = [
-  ['a manifest', manifest, document => compile(document, registration)],
-  ['a card of GopherHole', completeCards.gopherhole ?? {}, document => compile(document, registration)],
-  ['front matter of Shaman', completeCards.shaman ?? {}, document => compile(document, registration)],
+const inputs: [
+  name: string,
+  document: JsonObject,
+  read: (document: JsonObject) => ReturnType<typeof compileDocument>,
+][] = [
+  ['a manifest', manifest, document => compileDocument(document, registration)],
+  ['a card of GopherHole', completeCards.gopherhole ?? {}, document => compileDocument(document, registration)],
+  ['front matter of Shaman', completeCards.shaman ?? {}, document => compileDocument(document, registration)],
   [
     'a fetched card',
     completeCards['1.0'] ?? {},
@@ -119,7 +123,7 @@ describe('the report', () => {
     ['instructions', 'system prompt'],
   ])('costs in proportion to a name and the %s below it', async (_, text) => {
     const growth = await growthWhenDoubled(8 * 1024, 20, size =>
-      compile({ ...completeCards['1.0'], [repeatTo('a', size)]: Array(size / 32).fill(text) }, registration),
+      compileDocument({ ...completeCards['1.0'], [repeatTo('a', size)]: Array(size / 32).fill(text) }, registration),
     )
     expect(growth).toBeLessThan(doubled)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { registration } from '../support/cards/compile.ts'
 import { doubled, growthWhenDoubled } from '../support/cpu-time.ts'
@@ -16,8 +16,8 @@ const makeCard = (examples: string[], paths: string[] = []): JsonObject => ({
 
 /** Compile a card with its tiers. */
 const compilers: Record<string, (card: JsonObject) => unknown> = {
-  written: card => compile({ card, route: 'gateway', upstream: { url: upstream.url }, tiers }, registration),
-  fetched: fetched => compile({ route: 'gateway', upstream, tiers }, { ...registration, fetched }),
+  written: card => compileDocument({ card, route: 'gateway', upstream: { url: upstream.url }, tiers }, registration),
+  fetched: fetched => compileDocument({ route: 'gateway', upstream, tiers }, { ...registration, fetched }),
 }
 
 /** Parts of the host name, and texts around it. */

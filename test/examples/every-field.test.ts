@@ -3,7 +3,7 @@ import { AgentCard } from '@a2a-js/sdk'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createEchoCard } from '../../examples/echo-agent/app.ts'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import { manifestDescriptions } from '../../src/card/manifest/json-schema.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
 
@@ -35,7 +35,7 @@ describe('examples/cards/every-field.yaml', () => {
 
   it('compiles with the card of the agent that npm start runs, without lint errors and warnings', () => {
     const fetched = AgentCard.toJSON(createEchoCard()) as JsonObject
-    const result = compile(manifest, { id: 'every-field', requestOrigin: 'http://127.0.0.1:8787', fetched })
+    const result = compileDocument(manifest, { id: 'every-field', requestOrigin: 'http://127.0.0.1:8787', fetched })
     expect('errors' in result ? result.errors : []).toEqual([])
     const issues = 'compiled' in result ? result.compiled.report.issues : []
     expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])

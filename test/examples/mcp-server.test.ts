@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import { discover } from '../../src/mcp/client/discover.ts'
 import { toSuperxCard } from '../../src/mcp/client/server-card.ts'
 
@@ -54,7 +54,11 @@ describe('examples/cards/tool-box.yaml', () => {
     const discovery = await discover('https://mcp-server.internal/mcp', fetchFromWorker)
     if ('failure' in discovery) throw new Error(discovery.failure.message)
     const { card: fetched, notes } = toSuperxCard('tool-box', discovery.discovered)
-    const result = compile(draft?.manifest ?? null, { id: 'tool-box', requestOrigin: 'https://h.example.com', fetched })
+    const result = compileDocument(draft?.manifest ?? null, {
+      id: 'tool-box',
+      requestOrigin: 'https://h.example.com',
+      fetched,
+    })
     if ('errors' in result) throw new Error(JSON.stringify(result.errors))
     const { card, report } = result.compiled
     expect([notes, report.issues.filter(({ severity }) => severity === 'error')]).toEqual([[], []])

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ANONYMOUS, type Authentication } from '../../src/auth/principal.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
 import { createCallContext } from '../../src/gateway/gate/call-context.ts'
@@ -22,7 +22,7 @@ const manifest: JsonObject = {
 }
 
 const compileProfile = (): CallProfile => {
-  const result = compile(manifest, { ...registration, fetched: publicCard })
+  const result = compileDocument(manifest, { ...registration, fetched: publicCard })
   if ('errors' in result) throw new Error(JSON.stringify(result.errors))
   return result.compiled.profile
 }

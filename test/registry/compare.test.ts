@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Compiled } from '../../src/card/compile/index.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
+import type { LocatedManifest } from '../../src/card/manifest/index.ts'
+import type { JsonObject } from '../../src/json/json.ts'
 import { compareWithLatest } from '../../src/registry/compare.ts'
 import type { StoredRevision } from '../../src/registry/revision-record.ts'
 import { minimalCard } from '../support/cards/cards.ts'
@@ -17,14 +18,15 @@ const revisionOf = (document: JsonObject, compiled: Compiled): StoredRevision =>
   card: JSON.stringify(compiled.card),
   tiers: compiled.extended.map(({ tier, card }) => ({ tier, card: JSON.stringify(card) })),
 })
-const recompileWith = (fetched?: JsonObject) => (document: Json) => compileCard(document, fetched)
+const recompileWith =
+  (fetched?: JsonObject) =>
+  ({ document }: LocatedManifest) => ({ compiled: compileCard(document, fetched) })
 
 describe('compareWithLatest', () => {
   it('finds a version that does not announce what the manifest changes', () => {
     const latest = revisionOf({ card }, compileCard({ card }))
     const after = compileCard({ card: fewer })
     expect(compareWithLatest(after, latest, recompileWith())).toMatchObject({
-      seq: 3,
       changes: { class: 'breaking' },
       finding: {
         use: '2.0.0',
@@ -37,7 +39,7 @@ describe('compareWithLatest', () => {
     const document = { card, route: 'gateway' }
     const moved = { ...registration, publicOrigin: 'https://new.example' }
     const latest = revisionOf(document, compileCard(document))
-    const recompile = (earlier: Json) => compileCard(earlier, undefined, moved)
+    const recompile = ({ document }: LocatedManifest) => ({ compiled: compileCard(document, undefined, moved) })
     const same = compareWithLatest(compileCard(document, undefined, moved), latest, recompile)
     const changes = Array(4).fill({ rule: 'interface-moved' })
     expect(same).toMatchObject({ changes: { class: 'breaking', changes } })
@@ -60,16 +62,16 @@ describe('compareWithLatest', () => {
   it('compares with what was served where the earlier manifest can no longer be compiled', () => {
     const latest = revisionOf({ card }, compileCard({ card }))
     const finding = { use: '2.0.0' }
-    expect(compareWithLatest(compileCard({ card: fewer }), latest, () => undefined)).toMatchObject({ finding })
+    expect(compareWithLatest(compileCard({ card: fewer }), latest, () => ({ errors: [] }))).toMatchObject({ finding })
     const invalid = { ...latest, manifest: '{"card":{},"gate":"none"}' }
-    expect(compareWithLatest(compileCard({ card: fewer }), invalid, () => undefined)).toMatchObject({ finding })
+    expect(compareWithLatest(compileCard({ card: fewer }), invalid, () => ({ errors: [] }))).toMatchObject({ finding })
   })
 
   it('compares nothing for a new agent, and none with a card that was never fetched', () => {
     const after = compileCard({ card })
     const { card: _, ...withoutCard } = revisionOf({ card }, after)
-    expect(compareWithLatest(after, null)).toStrictEqual({ seq: null })
-    expect(compareWithLatest(after, withoutCard)).toStrictEqual({ seq: 3 })
-    expect(compareWithLatest(undefined, revisionOf({ card }, after))).toStrictEqual({ seq: 3 })
+    expect(compareWithLatest(after, null)).toStrictEqual({})
+    expect(compareWithLatest(after, withoutCard)).toStrictEqual({})
+    expect(compareWithLatest(undefined, revisionOf({ card }, after))).toStrictEqual({})
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import { MAX_FIELD_VALUES, MAX_INDEXED_LENGTH, MAX_LISTED_EXAMPLES } from '../../src/limits.ts'
 import { collectSearchFields, type FilterName, toTerm } from '../../src/registry/search-terms.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 
 const fieldsOf = (card: object) => {
   const manifest = { card: { ...minimalCard, ...card }, extended: { description: 'SECRET' } }
-  const result = compile(manifest, { id: 'a', requestOrigin: 'https://host.example' })
+  const result = compileDocument(manifest, { id: 'a', requestOrigin: 'https://host.example' })
   if (!('compiled' in result)) throw new Error(JSON.stringify(result.errors))
   return collectSearchFields(result.compiled.card)
 }

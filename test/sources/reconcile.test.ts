@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Manifest, readManifest } from '../../src/card/manifest/manifest.ts'
-import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type RemoteAgent, reconcile } from '../../src/sources/reconcile.ts'
+import { parseDocument } from '../support/cards/compile.ts'
 
 const url = 'https://a.example.com/card.json'
 const skill = (id: string) => ({ id, name: id, description: 'D', tags: ['t'] })
@@ -13,12 +13,8 @@ const card = (host: string, ...skills: JsonObject[]): JsonObject => ({
   protocolVersion: '0.3.0',
   skills: skills.length > 0 ? skills : [skill('s')],
 })
-const parseManifest = (document: JsonObject): Manifest => {
-  const read = readManifest(document)
-  if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  return read.manifest
-}
-const sourceOf = (document: JsonObject): Source => resolveSource(parseManifest(document).upstream) as Source
+const parse = (document: JsonObject) => parseDocument(document, { id: 'a', requestOrigin: 'https://h.example' })
+const sourceOf = (document: JsonObject): Source => parse(document).source as Source
 
 /** Reconciles the card `after` with the known card `before`, for an agent with this manifest. */
 const reconcileCards = (
@@ -29,8 +25,7 @@ const reconcileCards = (
 ) => {
   const source = sourceOf(document)
   const known = { source, by: 'manifest', card: JSON.stringify(before) } as const
-  const origins = { requestOrigin: 'https://h.example' }
-  const agent = { id: 'a', document, manifest: parseManifest(document), origins, source, known } as const
+  const agent = { parsed: parse(document), source, known } as const
   return reconcile({ ...agent, by: 'manifest', ...more }, { card: after, validators: {} })
 }
 

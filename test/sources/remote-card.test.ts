@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { readManifest } from '../../src/card/manifest/manifest.ts'
-import { resolveSource, type Source } from '../../src/card/manifest/upstream.ts'
+import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { JsonObject } from '../../src/json/json.ts'
+import { prepareRegistration } from '../../src/registry/prepare.ts'
 import type { Registered } from '../../src/registry/store/registrations.ts'
 import type { Registry } from '../../src/registry/store/registry.ts'
-import { prepareRemote, reconcile } from '../../src/sources/reconcile.ts'
+import { reconcile } from '../../src/sources/reconcile.ts'
 import type { RefreshOptions } from '../../src/sources/refresh-card.ts'
 import { RemoteCard } from '../../src/sources/start.ts'
+import { parseDocument } from '../support/cards/compile.ts'
 import { registration, withoutKeys } from '../support/registrations.ts'
 import { startRegistry } from '../support/registry.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
@@ -53,16 +54,13 @@ beforeEach(async () => {
 
 /** Registers agent `a` as `PUT` does, with a card that was fetched just now, and lets the Registry publish. */
 const put = async (document: JsonObject = manifest(), fetched: JsonObject = card()): Promise<Registered> => {
-  const read = readManifest(document, 'a')
-  if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  const source = resolveSource(read.manifest.upstream) as Source
+  const parsed = parseDocument(document, { id: 'a', requestOrigin: 'https://host.example' })
   const known = (await registry.sourceRecord('a')) ?? undefined
-  const origins = { requestOrigin: 'https://host.example' }
-  const agent = { id: 'a', document, manifest: read.manifest, origins, source, known, by: 'manifest' } as const
+  const agent = { parsed, source: parsed.source as Source, known, by: 'manifest' } as const
   const reconciled = await reconcile(agent, { card: fetched, validators: {} })
   if ('errors' in reconciled) throw new Error(JSON.stringify(reconciled.errors))
   const registered = await registry.register(
-    await prepareRemote(agent, reconciled, withoutKeys, { actor: 'admin', expected: {} }),
+    await prepareRegistration(parsed, { ...reconciled, signing: withoutKeys }, { actor: 'admin', expected: {} }),
     true,
   )
   if (registered.outcome !== 'registered') throw new Error(registered.outcome)

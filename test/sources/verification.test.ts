@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { compile } from '../../src/card/compile/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
 import type { TrustedKeys } from '../../src/card/manifest/upstream.ts'
 import { writePayload } from '../../src/card/signatures/index.ts'
 import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
@@ -262,7 +262,7 @@ describe('readCovered', () => {
     const empty = { ...card, skills: [{ id: 's', name: 'S', description: '', tags: [] }], capabilities: {} }
     const { card: fetched } = readCovered(empty, 'proto')
     const manifest = { upstream: { card: `${origin}/card.json` } }
-    const result = compile(manifest, { id: 'a', requestOrigin: 'https://h.example', fetched })
+    const result = compileDocument(manifest, { id: 'a', requestOrigin: 'https://h.example', fetched })
     expect('errors' in result ? result.errors : []).toEqual([])
   })
 })

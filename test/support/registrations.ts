@@ -1,10 +1,14 @@
+import { compile } from '../../src/card/compile/index.ts'
+import type { ManifestContext } from '../../src/card/manifest/manifest.ts'
 import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'
-import type { Registration } from '../../src/registry/prepare.ts'
+import type { Json, JsonObject } from '../../src/json/json.ts'
+import { prepareRegistration, type Registration } from '../../src/registry/prepare.ts'
 import { noSearchFields } from '../../src/registry/search-terms.ts'
 import type { SourceFailure, SourceRecord } from '../../src/registry/source-record.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'
+import { parseDocument } from './cards/compile.ts'
 
 /** The source of a card on another host, with `changes`. */
 export const sourceAt = (url: string, changes: Partial<Source> = {}): Source => ({
@@ -17,6 +21,19 @@ export const source = sourceAt('https://upstream.example/card', { staleIfError: 
 
 /** How cards are signed at a host without keys. */
 export const withoutKeys: Signing = { signers: '', unsigned: 'There is no key.' }
+
+/** Prepares the registration of a valid document at a host without keys. */
+export const prepareDocument = (
+  document: Json,
+  context: ManifestContext,
+  { fetched, record }: { fetched?: JsonObject | undefined; record?: SourceRecord } = {},
+): Promise<Registration> => {
+  const parsed = parseDocument(document, context)
+  const isMissing = record !== undefined && record.card === undefined
+  const result = isMissing ? { compiled: undefined } : compile(parsed, fetched)
+  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
+  return prepareRegistration(parsed, { ...result, record, signing: withoutKeys }, { actor: 'admin', expected: {} })
+}
 
 /** Returns a stored document whose entity tag is `text`. */
 export const representation = (text: string) => ({

@@ -1,4 +1,4 @@
-import { compile } from '../../src/card/compile/index.ts'
+import { compile, parseManifest } from '../../src/card/compile/index.ts'
 import { signedNames } from '../../src/card/model/constants.ts'
 import { type PublicKey, readKeys, verifySignatures } from '../../src/card/signatures/index.ts'
 import { strongEtag } from '../../src/http/conditional.ts'
@@ -62,11 +62,13 @@ const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
   if (response.status === 404) return undefined
   const manifestEtag = response.headers.get('ETag') ?? ''
   const document = (await response.json()) as Json
-  const fetched = workload.remoteIds.includes(id) ? { fetched: workload.remoteCard(id) as JsonObject } : {}
-  const result = compile(document, { id, publicOrigin: publicUrl, requestOrigin: publicUrl, ...fetched })
-  if ('errors' in result) throw new Error(`${id}: ${JSON.stringify(result.errors)}`)
+  const parsed = parseManifest(document, { id, publicOrigin: publicUrl, requestOrigin: publicUrl })
+  const fetched = workload.remoteIds.includes(id) ? (workload.remoteCard(id) as JsonObject) : undefined
+  const result = 'errors' in parsed ? parsed : compile(parsed, fetched)
+  if ('errors' in parsed || 'errors' in result) throw new Error(`${id}: ${JSON.stringify(result)}`)
   const prepared = await prepareRegistration(
-    { id, document, ...result, signing: withoutKeys },
+    parsed,
+    { ...result, signing: withoutKeys },
     { actor: 'admin', expected: {} },
   )
   const isPublic = prepared.visibility === 'public'

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parse } from 'yaml'
-import { compile } from '../../../src/card/compile/index.ts'
-import { readManifest } from '../../../src/card/manifest/index.ts'
+import { compile, parseManifest } from '../../../src/card/compile/index.ts'
 import { agentIdPattern, toSlug } from '../../../src/card/model/index.ts'
 import { blockReason, parseOrigins } from '../../../src/http/shared.ts'
 import { isJsonObject, type Json } from '../../../src/json/index.ts'
@@ -20,7 +19,6 @@ import {
   isFolder,
   isIssuerUrl,
   isLocalAddress,
-  isRemoteCard,
   isUneditedStarter,
   loadManifests,
   rejectLinkOutside,
@@ -179,12 +177,10 @@ const findProblem = (field: Field, answers: Answers): string | undefined => {
     return Object.hasOwn(REACHES, answer) ? undefined : `must be one of ${Object.keys(REACHES).join(', ')}`
   if (field === 'callers' && isIssuerUrl(answer) && !/^https?:\/\/./.test(answer))
     return 'must be anyone, tokens, or the URL of an OpenID Connect issuer, such as https://login.example.com'
-  const manifest = parse(starterCard(answers))
+  const parsed = parseManifest(parse(starterCard(answers)), { id: 'agent', requestOrigin: localUrl({}) })
   // Only a host can fetch a card: of such a manifest, the rest is checked.
-  const result = isRemoteCard(answers.reach ?? '')
-    ? readManifest(manifest)
-    : compile(manifest, { id: 'agent', requestOrigin: localUrl({}) })
-  if ('manifest' in result) return undefined
+  if ('source' in parsed && parsed.source) return undefined
+  const result = 'errors' in parsed ? parsed : compile(parsed)
   const isOf = (pointer: string): boolean => FIELDS[field].includes(pointer)
   if ('errors' in result) return result.errors.find(error => isOf(error.pointer))?.message
   const { issues } = result.compiled.report

@@ -199,18 +199,20 @@ const registerAgain = (entry: Ready, caller: Principal, env: Env): Promise<void>
 
 const registerTogether = async (entries: readonly Entry[], caller: Principal, env: Env): Promise<void> => {
   const ready: Ready[] = []
+  const withdraw = (): boolean => {
+    const isRefused = entries.some(({ error }) => error)
+    if (isRefused) for (const entry of ready.splice(0)) settle(entry, { outcome: 'withdrawn' })
+    return isRefused
+  }
   const rest = entries.values()
   for (let next = await prepareNext(rest); next.length > 0; next = await prepareNext(rest)) {
     ready.push(...next)
     // The other lines are still prepared, so that the client learns what is wrong with each.
-    if (entries.some(({ error }) => error)) for (const entry of ready.splice(0)) settle(entry, { outcome: 'withdrawn' })
+    withdraw()
     if (ready.reduce((sum, entry) => sum + sizeOf(entry), 0) > MAX_ATOMIC_BATCH_BYTES)
       throw problem('too-large', 'The cards of this batch are too large: send less, or without atomic=true.')
   }
-  if (entries.some(({ error }) => error)) {
-    for (const entry of ready) settle(entry, { outcome: 'withdrawn' })
-    return
-  }
+  if (withdraw()) return
   const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(caller), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]

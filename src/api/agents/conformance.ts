@@ -19,10 +19,9 @@ import {
   summarize,
 } from '../../conformance/index.ts'
 import { problem } from '../../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { isJsonObject, type Json } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { cacheReceipt, readDocument, readProfile, readReceipt, sendObservations } from '../../registry/edge/index.ts'
-import type { SourceRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { StoredManifest } from '../../registry/tables/index.ts'
 import { agentNotFound, UPSTREAM_PROBLEMS, upstreamCardUnavailable } from '../agent-errors.ts'
@@ -149,25 +148,14 @@ export const getObserved = endpoint(
       registry.observations(id),
     ])
     if (!stored) return agentNotFound(id)
-    const compiled = await compileStored(id, stored, source, env)
+    const { compile, parseStored } = await import('../../card/compile/index.ts')
+    const parsed = parseStored(id, stored)
+    const result = 'errors' in parsed ? parsed : compile(parsed, source?.card && JSON.parse(source.card))
     // Absent without a valid card, such as one never fetched.
-    const proposals = compiled && (observations ? proposeChanges(compiled, observations) : [])
+    const proposals = 'compiled' in result && (observations ? proposeChanges(result.compiled, observations) : [])
     return { body: { id, ...toObserved(observations ?? createObservations(0)), ...(proposals && { proposals }) } }
   },
 )
-
-const compileStored = async (
-  id: string,
-  { manifest, origin }: StoredManifest,
-  source: SourceRecord | null,
-  env: Env,
-): Promise<Compiled | undefined> => {
-  const { compile } = await import('../../card/compile/index.ts')
-  const fetched: JsonObject | undefined = source?.card === undefined ? undefined : JSON.parse(source.card)
-  const { publicOrigin } = config(env)
-  const result = compile(JSON.parse(manifest), { id, publicOrigin, requestOrigin: origin, fetched })
-  return 'compiled' in result ? result.compiled : undefined
-}
 
 /** Compares the card of an agent with its calls. */
 const proposeChanges = (compiled: Compiled, observations: Observations): Proposal[] => {

@@ -1,8 +1,14 @@
 import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
-import { type CompileContext, type Compiled, compile } from '../../card/compile/index.ts'
+import {
+  type Compiled,
+  compile,
+  completeManifest,
+  type ParsedManifest,
+  parseManifest,
+  parseStored,
+} from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
-import { createRedaction, findDisallowedSecrets } from '../../card/lint/index.ts'
-import { findLocalHost, type Manifest, readManifest, resolveOrigin, resolveSource } from '../../card/manifest/index.ts'
+import type { ManifestContext } from '../../card/manifest/index.ts'
 import type { Finding, Issue, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
@@ -14,12 +20,10 @@ import {
   type Registration,
   type SourceRecord,
   type WriteCause,
-  type WriteTerms,
-  withClass,
 } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { createSigning, describeSigning } from '../../signing/index.ts'
-import { checkSourceAllowed, describeBlocked, fetchSource, prepareRemote, reconcile } from '../../sources/index.ts'
+import { checkSourceAllowed, describeBlocked, fetchSource, reconcile } from '../../sources/index.ts'
 import { invalidBody } from '../contract/index.ts'
 
 /** A registration that is ready to be written, and what its receipt is made from. */
@@ -27,8 +31,6 @@ export type PreparedWrite = {
   registration: Registration
   /** Absent for a remote card that was never fetched. */
   report?: Report
-  /** The source of a remote card. */
-  record?: SourceRecord
   /** The changes for clients; absent where there is no card to compare with. */
   changes?: Changes
 }
@@ -47,109 +49,91 @@ export type WriteRequest = {
 /** Returns a function that prepares a registration, again after a conflict; it fetches a remote card only once. */
 export const createPreparation = (write: WriteRequest, env: Env): ((isLast: boolean) => Promise<PreparedWrite>) => {
   let fetched: ReturnType<typeof fetchSource> | undefined
-  return isLast =>
-    prepareWrite({ ...write, isLast }, env, fetch => {
-      fetched ??= fetch()
-      return fetched
-    })
+  const fetchOnce: typeof fetchSource = (source, context) => {
+    fetched ??= fetchSource(source, context, env)
+    return fetched
+  }
+  return isLast => prepareWrite({ ...write, isLast }, env, fetchOnce)
 }
 
+/** Reports a version that does not announce what changes, or rejects it if the manifest wants that. */
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,
-  fetchOnce: (fetch: () => ReturnType<typeof fetchSource>) => ReturnType<typeof fetchSource>,
+  fetchOnce: typeof fetchSource,
 ): Promise<PreparedWrite> => {
-  const origins = { publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
-  const read = readManifest(document, id)
-  if ('errors' in read) throw invalidCard(createRedaction([document])(read.errors))
-  const { manifest } = read
-  const errors = [...findLocalHost(manifest, origins), ...(await findIdentityErrors(manifest, env))]
-  if (errors.length > 0) throw invalidCard(errors)
-  const secrets = findDisallowedSecrets(read)
-  if (secrets.length > 0) throw invalidCard(secrets, 'secret-in-card')
-  const source = resolveSource(manifest.upstream)
-  const origin = resolveOrigin(manifest, origins)
+  const context = { id, publicOrigin: config(env).publicOrigin, requestOrigin: new URL(request.url).origin }
+  const parsed = await parseWrite(document, context, env)
   // Before anything is fetched, because a secret may be sent along.
-  const bindingUse = isAdmin(caller) ? undefined : await currentBindingUse(id, manifest, env)
-  // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
-  const condition = { ...precondition, ...(bindingUse && { seq: bindingUse.seq }) }
-  const terms = { actor: actorOf(caller), expected: condition, ...(cause && { cause }) }
-  const context = { id, ...origins }
-  const write = { context, manifest, origin, isLast, terms, versionPlace: read.errorPointer('/version') }
-  if (source === undefined) {
-    const result = compile(document, context)
-    if ('errors' in result) throw invalidCard(result.errors)
-    const { compiled } = result
-    if (bindingUse) assertSameUse(bindingUse, compiled)
-    const compared = await compareWithRegistered(compiled, write, env)
-    const registration = await prepareRegistration(
-      { id, document, compiled, signing: compared.signing },
-      compared.terms,
-    )
-    return { ...compared.found, registration }
+  const use = isAdmin(caller) ? undefined : await authorizeBindingUse(parsed, env)
+
+  const remote = await obtainCard(parsed, context.requestOrigin, env, fetchOnce)
+  const { compiled, record } = await compileWrite(parsed, remote)
+  if (use) assertSameUse(use, { document, compiled, remote })
+
+  const latest = await getRegistry(env).latestRevision(id)
+  // What its upstream has changed is no change of the manifest, unless that names another upstream.
+  const earlierCard = remote?.served ? parseCard(record) : parseCard(remote?.known)
+  const { finding, changes } = compareWithLatest(compiled, latest, read => {
+    const earlier = completeManifest(read, context)
+    return 'errors' in earlier ? earlier : compile(earlier, earlierCard)
+  })
+  // A rollback restores the version of its revision.
+  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !(cause && 'restored' in cause)
+  if (finding && isEnforced) throw incompatibleVersion(parsed.errorPointer('/version'), finding)
+
+  const signing = await createSigning(parsed, latest?.signatures ?? {}, env)
+  const expected = {
+    // A newer revision has other changes. But a busy agent must not be refused for their class.
+    ...((isEnforced || !isLast) && { seq: latest?.seq ?? null }),
+    ...precondition,
+    // Besides the writer's own condition, which another revision may meet as well: the permission is for this one only.
+    ...(use && { seq: use.seq }),
+    ...(remote && { checked: remote.known?.checked ?? null }),
   }
+  const changeClass = changes && { changeClass: changes.class }
+  const terms = { actor: actorOf(caller), expected, ...(cause && { cause }), ...changeClass }
+  return {
+    registration: await prepareRegistration(parsed, { compiled, record, signing }, terms),
+    ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
+    ...(changes && { changes }),
+  }
+}
+
+const parseWrite = async (document: Json, context: ManifestContext, env: Env): Promise<ParsedManifest> => {
+  const parsed = parseManifest(document, context)
+  const errors = 'errors' in parsed ? parsed.errors : await findIdentityErrors(parsed.manifest, env)
+  if ('errors' in parsed || errors.length > 0) throw invalidCard(errors)
+  if (parsed.secrets.length > 0) throw invalidCard(parsed.secrets, 'secret-in-card')
+  return parsed
+}
+
+/** Fetches the card of a manifest that does not contain it. `served` is the one that is served now from its source. */
+const obtainCard = async (
+  { id, origin, source }: ParsedManifest,
+  requestOrigin: string,
+  env: Env,
+  fetchOnce: typeof fetchSource,
+) => {
+  if (source === undefined) return undefined
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
   const known = (await getRegistry(env).sourceRecord(id)) ?? undefined
-  const ownOrigins = [origin, origins.requestOrigin]
-  const fetched = await fetchOnce(() => fetchSource(source, { id, known, ownOrigins }, env))
-  const agent = { id, document, manifest, origins, source, known, by: 'manifest' } as const
-  const reconciled = await reconcile(agent, fetched)
-  if ('errors' in reconciled) throw invalidCard(reconciled.errors)
-  const { record, compiled } = reconciled
-  // The fetched card that is served now, if it comes from the same source.
+  const fetched = await fetchOnce(source, { id, known, ownOrigins: [origin, requestOrigin] }, env)
   const isSame = known?.source.kind === source.kind && known.source.url === source.url
-  const served = isSame ? parseCard(known) : undefined
-  if (bindingUse && compiled && served) assertSameUse(bindingUse, compiled, served)
-  else if (bindingUse && !jsonEquals(document, bindingUse.document))
-    throw bindingChanged(
-      bindingUse.name,
-      'belongs to an agent whose card was never fetched, so nothing can be compared',
-    )
-  // What its upstream has changed is no change of the manifest, unless that names another upstream.
-  const withCard = { ...context, fetched: parseCard(served ? record : known) }
-  const ifUnchanged = { ...terms, expected: { ...condition, checked: known?.checked ?? null } }
-  const compared = await compareWithRegistered(compiled, { ...write, context: withCard, terms: ifUnchanged }, env)
-  const registration = await prepareRemote(agent, reconciled, compared.signing, compared.terms)
-  return { ...compared.found, record, registration }
+  return { source, known, fetched, served: isSame ? parseCard(known) : undefined }
 }
 
-type ComparedWrite = {
-  context: CompileContext
-  manifest: Manifest
-  origin: string
-  isLast: boolean
-  terms: WriteTerms
-  versionPlace: Pointer
-}
+type RemoteCard = Awaited<ReturnType<typeof obtainCard>>
 
-/**
- * Compares a write with what is registered. A version that does not announce what changes is reported, or rejected if
- * the manifest wants that; but a rollback restores the version of its revision. Signatures of what stays the same stay.
- */
-const compareWithRegistered = async (
-  compiled: Compiled | undefined,
-  { context, manifest, origin, isLast, terms, versionPlace }: ComparedWrite,
-  env: Env,
-) => {
-  const latest = await getRegistry(env).latestRevision(context.id)
-  const comparison = compareWithLatest(compiled, latest, earlier => {
-    const result = compile(earlier, context)
-    return 'compiled' in result ? result.compiled : undefined
-  })
-  const { finding, changes } = comparison
-  const isRollback = terms.cause !== undefined && 'restored' in terms.cause
-  const isEnforced = compiled?.manifest.compatibility === 'enforce' && !isRollback
-  if (finding && compiled && isEnforced) throw incompatibleVersion(versionPlace, finding)
-  const signing = await createSigning({ manifest, origin }, latest?.signatures ?? {}, env)
-  return {
-    found: {
-      ...(compiled && { report: extendReport(compiled, describeSigning(signing, compiled.documents), finding, env) }),
-      ...(changes && { changes }),
-    },
-    signing,
-    terms: withClass(terms, comparison, isLast && !isEnforced),
-  }
+/** Compiles a manifest; without a card, where its remote one was never fetched. */
+const compileWrite = async (
+  parsed: ParsedManifest,
+  remote: RemoteCard,
+): Promise<{ compiled: Compiled | undefined; record?: SourceRecord }> => {
+  const result = remote ? await reconcile({ parsed, ...remote, by: 'manifest' }, remote.fetched) : compile(parsed)
+  if ('errors' in result) throw invalidCard(result.errors)
+  return result
 }
 
 const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding) => {
@@ -195,31 +179,41 @@ const invalidCard = (errors: Finding[], code: 'invalid-card' | 'secret-in-card' 
   invalidBody(code, 'Nothing was registered.', errors)
 
 /** A revision that uses a secret or a service binding of this Worker, and which of them its manifest names. */
-type BindingUse = { id: string; seq: number; name: 'secret' | 'service'; document: Json; origin: string }
+type BindingUse = { seq: number; name: 'secret' | 'service'; registered: ParsedManifest }
 
 /**
  * Returns the registered agent whose secret or binding a manifest uses unchanged; undefined if it uses none. Throws if
  * it uses one in another way: a writer of one agent could have the secret of another sent to a server of their own.
  */
-const currentBindingUse = async (id: string, { upstream }: Manifest, env: Env): Promise<BindingUse | undefined> => {
-  const { secret, service } = upstream
+const authorizeBindingUse = async ({ id, manifest }: ParsedManifest, env: Env): Promise<BindingUse | undefined> => {
+  const { secret, service } = manifest.upstream
   if (secret === undefined && service === undefined) return undefined
   const name = secret === undefined ? 'service' : 'secret'
-  const registered = await getRegistry(env).manifest(id)
-  const document: Json = registered && JSON.parse(registered.manifest)
-  const before = readManifest(document)
-  const isSame = 'manifest' in before && jsonEquals(before.manifest.upstream as JsonObject, upstream as JsonObject)
-  if (!registered || !isSame) throw bindingChanged(name, 'is not what is registered now')
-  return { id, seq: registered.seq, name, document, origin: registered.origin }
+  const stored = await getRegistry(env).manifest(id)
+  if (!stored) throw bindingChanged(name, NOT_REGISTERED)
+  const registered = parseStored(id, stored)
+  if (
+    'errors' in registered ||
+    !jsonEquals(registered.manifest.upstream as JsonObject, manifest.upstream as JsonObject)
+  )
+    throw bindingChanged(name, NOT_REGISTERED)
+  return { seq: stored.seq, name, registered }
 }
 
-/** Asserts that a binding is used for the same addresses, calls and callers. `served` is the current fetched card. */
-const assertSameUse = (use: BindingUse, { profile }: Compiled, served?: JsonObject): void => {
-  const { id, name, document, origin } = use
-  const before = compile(document, { id, publicOrigin: origin, requestOrigin: origin, fetched: served })
-  const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, profile) : 'is not what is registered now'
-  if (newUse !== undefined) throw bindingChanged(name, newUse)
+/** Asserts that a binding is used for the same addresses, calls and callers. */
+const assertSameUse = (
+  { name, registered }: BindingUse,
+  { document, compiled, remote }: { document: Json; compiled: Compiled | undefined; remote: RemoteCard },
+): void => {
+  if (compiled && (!remote || remote.served)) {
+    const before = compile(registered, remote?.served)
+    const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, compiled.profile) : NOT_REGISTERED
+    if (newUse !== undefined) throw bindingChanged(name, newUse)
+  } else if (!jsonEquals(document, registered.document))
+    throw bindingChanged(name, 'belongs to an agent whose card was never fetched, so nothing can be compared')
 }
+
+const NOT_REGISTERED = 'is not what is registered now'
 
 const bindingChanged = (name: BindingUse['name'], reason: string) =>
   adminRequired(

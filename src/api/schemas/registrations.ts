@@ -64,6 +64,7 @@ type CompiledAgent = {
   manifestEtag: string
   representations: Readonly<Record<string, { etag: string }>>
   origin: string
+  source?: SourceRecord
 }
 
 /** What receipts have of an agent that was stored. */
@@ -71,9 +72,9 @@ type WrittenAgent = { seq: number; revised: boolean; published: boolean; hosts: 
 
 /** Returns what a writer gets for a registration. `changes` are those for clients, if there is a card to compare. */
 export const toReceipt = (
-  { id, manifestEtag, representations, origin }: CompiledAgent,
+  { id, manifestEtag, representations, origin, source }: CompiledAgent,
   { seq, revised, published, hosts, becameRoot }: WrittenAgent,
-  { report, record, changes }: Pick<Receipt, 'report'> & { record?: SourceRecord; changes?: Changes },
+  { report, changes }: Pick<Receipt, 'report'> & { changes?: Changes },
 ): Receipt => {
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   return {
@@ -85,7 +86,7 @@ export const toReceipt = (
       manifest: manifestEtag,
       ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
     },
-    ...(record && { source: toRegisteredSource(record) }),
+    ...(source && { source: toRegisteredSource(source) }),
     ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
   }
 }

@@ -75,7 +75,12 @@ const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject =
   if (listTiers(manifest).length > 0) {
     if (declared === undefined)
       provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
-    return withBearerScheme(setCapabilities(card, { extendedAgentCard: true }), provenance)
+    const extended = setCapabilities(card, { extendedAgentCard: true })
+    if (declaresScheme(extended)) return extended
+    const bearer = { type: 'http', scheme: 'bearer' }
+    const message = `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`
+    provenance.noteDefault('/securitySchemes', message)
+    return { ...extended, securitySchemes: { bearer } }
   }
   const isUnreachable = upstream.card !== undefined && route === 'closed'
   if (declared === undefined || (upstream.mcp === undefined && !isUnreachable)) return card
@@ -119,15 +124,6 @@ export const setCapabilities = (card: JsonObject, values: Readonly<Record<string
       : { ...omit(capabilities as JsonObject, ...Object.keys(capabilities).filter(isSet)), ...values },
     ...Object.fromEntries(atTop.map(key => [key, flag])),
   }
-}
-
-/** Declares bearer tokens, with which callers read the extended card, unless the author declares any scheme. */
-const withBearerScheme = (card: JsonObject, provenance: Provenance): JsonObject => {
-  if (declaresScheme(card)) return card
-  const bearer = { type: 'http', scheme: 'bearer' }
-  const message = `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`
-  provenance.noteDefault('/securitySchemes', message)
-  return { ...card, securitySchemes: { bearer } }
 }
 
 /** Declares what callers of a gateway need, beside the author's alternatives, unless a declared scheme is checked. */

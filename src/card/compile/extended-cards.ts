@@ -1,14 +1,22 @@
-import { formatPointer, type Json, type JsonObject, jsonEquals, omit, type Pointer } from '../../json/index.ts'
+import { formatPointer, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
-import { createRedaction, lint } from '../lint/index.ts'
-import { listTiers, type Manifest, readManifest, resolveSource } from '../manifest/index.ts'
+import { findOverlaySecrets, lint } from '../lint/index.ts'
+import { listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
-import { dedupeByPointer, truncateFindings } from '../model/index.ts'
+import { dedupeByPointer } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
-import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
+import {
+  applyOverlay,
+  type MergedCard,
+  mergeFetchedCard,
+  type OverlayResult,
+  overlayErrors,
+  relocate,
+} from './overlay.ts'
+import { type ParsedManifest, reject } from './parse.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
 export type ExtendedCard = { tier: string; card: AgentCard; documents: Record<RepresentationName, JsonObject> }
@@ -29,19 +37,26 @@ export const compileExtendedCards = (
   const errors: Finding[] = []
   const findings: Findings = { filled: [], converted: [], issues: [] }
   const known = new Set(Object.values(publicFindings).flat().map(keyOf))
-  for (const { tier, document, originOf, ignored = [] } of tiers) {
-    // An error is at the place of the overlay that caused it, or in the card below.
-    const errorPointer = (pointer: Pointer) => originOf(pointer) ?? merged.errorPointer(pointer)
-    const compiled = compileTier(document, { ...merged, errorPointer }, publicCard, writer)
+  for (const { tier, overlay, document, originOf, ignored = [] } of tiers) {
+    const compiled = compileTier(document, merged, publicCard, writer)
     if ('errors' in compiled) {
-      errors.push(...compiled.errors.map(error => ({ ...error, pointer: errorPointer(error.pointer) })))
+      // An error is at the place of the overlay that caused it, or in the card below.
+      errors.push(...relocate(compiled.errors, pointer => originOf(pointer) ?? merged.errorPointer(pointer)))
       continue
     }
     const { card, documents, found } = compiled
     extended.push({ tier, card, documents })
-    findings.filled.push(...newFindings(found.filled, originOf, known))
-    findings.converted.push(...newFindings(found.converted, originOf, known), ...ignored)
-    findings.issues.push(...newFindings(found.issues, originOf, known))
+    // The findings that the tier's overlays cause, with pointers into the overlays.
+    const toNew = <Found extends Finding>(finding: Found): Found[] => {
+      const pointer = originOf(finding.pointer)
+      if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
+      known.add(keyOf({ ...finding, pointer }))
+      return [{ ...finding, pointer }]
+    }
+    findings.filled.push(...found.filled.flatMap(toNew))
+    findings.converted.push(...found.converted.flatMap(toNew), ...ignored)
+    if (overlay) findings.issues.push(...findOverlaySecrets(overlay.pointer, merged))
+    findings.issues.push(...found.issues.flatMap(toNew))
   }
   return errors.length > 0 ? { errors: dedupeByPointer(errors) } : { extended, findings }
 }
@@ -62,7 +77,7 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const [[, extended] = []] = overlays
   const base = extended ? applyOverlay(card, extended) : card
   const tiers = overlays.map(([tier, overlay]) => ({
-    tier,
+    ...{ tier, overlay },
     ...(overlay && overlay !== extended ? applyOverlay(base, overlay) : base),
   }))
   const characters = tiers.reduce((sum, { document }) => sum + JSON.stringify(document).length, 0)
@@ -76,7 +91,7 @@ const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills
 /** Compiles the card of a tier, in the dialect of the public card. */
 const compileTier = (
   document: JsonObject,
-  { manifest, signedDocument, errorPointer }: MergedCard,
+  { manifest, signedDocument }: MergedCard,
   publicCard: CanonicalCard,
   writer: RouteWriter,
 ): (Omit<ExtendedCard, 'tier'> & { found: Findings }) | { errors: Finding[] } => {
@@ -92,7 +107,7 @@ const compileTier = (
   const card = writer.toServedCard(read.card)
   const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), disallowed: [] })
   return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
 
@@ -108,80 +123,47 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
       message: `must be ${capabilities[name]}, as in the public card: the gate checks calls against that card`,
     }))
 
-/** Returns the findings caused by a tier's overlays that are not known yet, with pointers into the overlays. */
-const newFindings = <Found extends Finding>(
-  findings: readonly Found[],
-  originOf: OverlayResult['originOf'],
-  known: Set<string>,
-): Found[] =>
-  findings.flatMap(finding => {
-    const pointer = originOf(finding.pointer)
-    if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
-    known.add(keyOf({ ...finding, pointer }))
-    return [{ ...finding, pointer }]
-  })
-
 const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 
-/** An agent, the origin of this host's URLs, and the public and the extended card as they were fetched. */
-type AgentExtendedCard = { id: string; origin: string; publicCard: JsonObject; extendedCard: JsonObject }
+type ServedDocuments = Pick<ParsedManifest, 'manifest' | 'origin'> & { documents: ExtendedCard['documents'] }
 
 /**
- * Compiles an extended card that was fetched from its agent as the public card of the manifest `document` is compiled.
- * Behind the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`,
- * it must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this
- * caller alone, but no error repeats it.
+ * Compiles an extended card that was fetched from its agent as the public card of its manifest is compiled. Behind
+ * the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`, it
+ * must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this caller
+ * alone, but no error repeats it.
  */
-export const compileAgentExtendedCard = (document: Json, agent: AgentExtendedCard): CompiledDocuments => {
-  const result = compileFetchedCard(document, agent)
-  if ('documents' in result) return result
-  const redact = createRedaction([document, agent.publicCard, agent.extendedCard])
-  return { errors: redact(truncateFindings(result.errors, pointer => pointer)) }
-}
-
-type CompiledDocuments =
-  | { manifest: Manifest; documents: Record<RepresentationName, JsonObject> }
-  | { errors: Finding[] }
-
-const compileFetchedCard = (
-  document: Json,
-  { id, origin, publicCard, extendedCard }: AgentExtendedCard,
-): CompiledDocuments => {
-  const parsed = readManifest(document, id)
-  if ('errors' in parsed) return parsed
+export const compileAgentExtendedCard = (
+  parsed: ParsedManifest,
+  publicCard: JsonObject,
+  extendedCard: JsonObject,
+): ServedDocuments | { errors: Finding[] } => {
+  const invalid = (errors: Finding[]) => reject(errors, [parsed.document, publicCard, extendedCard])
   const mergedPublic = mergeFetchedCard(parsed, publicCard)
-  if ('errors' in mergedPublic) return mergedPublic
+  if ('errors' in mergedPublic) return invalid(mergedPublic.errors)
   const merged = mergeFetchedCard(parsed, extendedCard)
-  if ('errors' in merged) return merged
+  if ('errors' in merged) return invalid(merged.errors)
   const readPublic = readCanonicalCard(mergedPublic.manifest, new Provenance())
-  if ('errors' in readPublic) return readPublic
+  if ('errors' in readPublic) return invalid(readPublic.errors)
 
   const { manifest, schema, signedDocument } = merged
   const isGateway = manifest.route === 'gateway'
-  const { supportedInterfaces, capabilities } = readPublic.card
+  const { supportedInterfaces } = readPublic.card
   const errors = detectForeignDocument(manifest.card, schema)
-  if (errors.length > 0) return { errors }
+  if (errors.length > 0) return invalid(errors)
   const provenance = new Provenance()
-  const card = isGateway ? withGateCapabilities(manifest, capabilities) : manifest.card
+  const { streaming = false, pushNotifications = false } = readPublic.card.capabilities
+  const checked = { extendedAgentCard: true, ...(isEnforced(manifest) && { streaming, pushNotifications }) }
+  const card = isGateway ? setCapabilities(manifest.card, checked) : manifest.card
   const read = readCanonicalCard({ ...manifest, card }, provenance)
-  if ('errors' in read) return read
+  if ('errors' in read) return invalid(read.errors)
   const direct = isGateway ? { ...read.card, supportedInterfaces } : read.card
-  const widenings = resolveSource(manifest.upstream)?.pin === true ? findWidenings(readPublic.card, direct) : []
-  if (widenings.length > 0) return { errors: widenings }
+  const widenings = parsed.source?.pin === true ? findWidenings(readPublic.card, direct) : []
+  if (widenings.length > 0) return invalid(widenings)
   // The hosts of either card are hidden in the served one.
   const known = { ...read.card, supportedInterfaces: [...supportedInterfaces, ...read.card.supportedInterfaces] }
-  const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${origin}/agents/${id}`)
+  const writer = createRouteWriter(manifest, known, [publicCard, extendedCard], `${parsed.origin}/agents/${parsed.id}`)
   const served = { ...read, card: writer.toServedCard(direct), provenance, signed: signedDocument }
   const { documents, errors: leaks } = writer.writeRepresentations(served)
-  return leaks.length > 0 ? { errors: leaks } : { manifest: parsed.manifest, documents }
+  return leaks.length > 0 ? invalid(leaks) : { manifest: parsed.manifest, origin: parsed.origin, documents }
 }
-
-/** Sets the capabilities by which the gate checks calls to those of the public card. */
-const withGateCapabilities = (
-  manifest: Manifest,
-  { streaming = false, pushNotifications = false }: AgentCard['capabilities'],
-): JsonObject =>
-  setCapabilities(manifest.card, {
-    extendedAgentCard: true,
-    ...(isEnforced(manifest) && { streaming, pushNotifications }),
-  })

@@ -1,11 +1,10 @@
 import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
-import { createRedaction, findDisallowedSecrets, lint } from '../lint/index.ts'
-import type { KnownOrigins, Manifest } from '../manifest/index.ts'
-import { callerPolicy, findLocalHost, readManifest, resolveOrigin, taskPolicy } from '../manifest/index.ts'
+import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
+import { callerPolicy, type Manifest, type ManifestContext, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
 import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
-import { allowsAnonymous, checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
+import { allowsAnonymous, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
   bridgeLosses,
@@ -17,9 +16,11 @@ import {
 } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
-import { type MergedCard, mergeFetchedCard } from './overlay.ts'
+import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
+import { type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
+export { completeManifest, type ParsedManifest, parseManifest, parseStored } from './parse.ts'
 
 /** A manifest with all that is served for it: its canonical card as it is served, and with the agent's own URLs. */
 export type Compiled = {
@@ -39,71 +40,64 @@ export type Compiled = {
   toAuthored: (canonical: Pointer) => Pointer
 }
 
-/** The agent's id, the origins of the host, and the document fetched from the card's source if the manifest has one. */
-export type CompileContext = KnownOrigins & { id: string; fetched?: JsonObject | undefined }
-
 type Compilation = { compiled: Compiled } | { errors: Finding[] }
 
+/** Parses a document and compiles it. */
+export const compileDocument = (
+  document: Json,
+  context: ManifestContext & { fetched?: JsonObject | undefined },
+): Compilation => {
+  const parsed = parseManifest(document, context)
+  return 'errors' in parsed ? parsed : compile(parsed, context.fetched)
+}
+
 /**
- * Compiles a manifest or a bare card: reads it, fills its defaults, validates and lints it, and writes every
- * representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into the document
- * or into the fetched card. No message repeats what looks like a secret.
+ * Compiles a manifest, with the card from its source if it has one: fills its defaults, validates and lints it, and
+ * writes every representation. Pure and deterministic. Returns all errors found at one step, each with a pointer into
+ * the document or into the fetched card. No message repeats what looks like a secret.
  */
-export const compile = (document: Json, context: CompileContext): Compilation => {
-  const documentErrors = checkDocument(document)
-  if (documentErrors.length > 0) return reject(documentErrors)
-  const result = compileDocument(document, context)
-  const redact = createRedaction([document, context.fetched])
-  return 'errors' in result
-    ? redact(result)
-    : { compiled: { ...result.compiled, report: redact(result.compiled.report) } }
+export const compile = (parsed: ParsedManifest, fetched?: JsonObject): Compilation => {
+  const merged = mergeFetchedCard(parsed, fetched)
+  const result = 'errors' in merged ? merged : compileCard(merged)
+  return 'errors' in result ? reject(result.errors, [parsed.document, fetched]) : result
 }
 
-const compileDocument = (document: Json, context: CompileContext): Compilation => {
-  const parsed = readManifest(document, context.id)
-  if ('errors' in parsed) return reject(parsed.errors)
-  const localHosts = findLocalHost(parsed.manifest, context)
-  if (localHosts.length > 0) return reject(localHosts)
-  const merged = mergeFetchedCard(parsed, context.fetched)
-  if ('errors' in merged) return reject(merged.errors)
-  const foreign = detectForeignDocument(merged.manifest.card, merged.schema, merged.manifest.upstream.card)
-  if (foreign.length > 0) return reject(foreign, merged.errorPointer)
+const compileCard = (merged: MergedCard): Compilation => {
+  const { id, origin, manifest, ownerCard, signedDocument, fetched, authoredPointer, errorPointer } = merged
+  const foreign = detectForeignDocument(manifest.card, merged.schema, manifest.upstream.card)
+  if (foreign.length > 0) return { errors: relocate(foreign, errorPointer) }
   const provenance = new Provenance()
-  for (const { pointer, message } of parsed.filled) provenance.noteDefault(pointer, message)
-  return compileCard(merged, provenance, context)
-}
-
-const compileCard = (merged: MergedCard, provenance: Provenance, context: CompileContext): Compilation => {
-  const { manifest, ownerCard, signedDocument, fetched, reportPointer, errorPointer, notes } = merged
+  for (const { pointer, message } of merged.filled) provenance.noteDefault(pointer, message)
   const read = readCanonicalCard(manifest, provenance)
-  if ('errors' in read) return reject(read.errors, errorPointer)
+  if ('errors' in read) return { errors: relocate(read.errors, errorPointer) }
   const { card: direct, authored, dialect } = read
-  const origin = resolveOrigin(manifest, context)
-  const agentUrl = `${origin}/agents/${context.id}`
+  const agentUrl = `${origin}/agents/${id}`
   const inconsistencies = checkConsistency(merged, direct, provenance, agentUrl)
-  if (inconsistencies.length > 0) return reject(inconsistencies)
+  if (inconsistencies.length > 0) return { errors: inconsistencies }
 
   const writer = createRouteWriter(manifest, direct, fetched ? [fetched] : [], agentUrl)
   const card = writer.toServedCard(direct)
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
-  if (served.errors.length > 0) return reject(served.errors, errorPointer)
-  const issues = lint({ card, authored, manifest, sourceOf: pointer => provenance.sourceOf(pointer), errorPointer })
+  if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
+  const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
+  const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
+  const issues = lint({ card, authored, manifest, sourceOf, disallowed })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
-  if ('errors' in tiers) return reject(tiers.errors)
+  if ('errors' in tiers) return tiers
 
   const { extended, findings } = tiers
-  const toAuthored = (pointer: Pointer) => reportPointer(provenance.sourceOf(pointer))
+  const toAuthored = (pointer: Pointer) => authoredPointer(sourceOf(pointer))
   const agentCard = withBridgeInterfaces(manifest, direct)
-  const report: Report = {
+  const report: Report = redactSecrets(found)({
     dialect,
-    filled: [...truncateFindings([...filled, ...findings.filled], reportPointer), ...notePolicies(manifest)],
-    converted: truncateFindings([...converted, ...findings.converted, ...notes], reportPointer),
+    filled: [...truncateFindings([...filled, ...findings.filled], authoredPointer), ...notePolicies(manifest)],
+    converted: truncateFindings([...converted, ...findings.converted, ...merged.notes], authoredPointer),
     dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
     lossy: truncateFindings(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
-    issues: truncateFindings([...issues, ...findings.issues], reportPointer),
-  }
+    issues: truncateFindings([...issues, ...findings.issues], authoredPointer),
+  })
   const profile: CallProfile = {
     ...buildCallProfile(manifest, agentCard, {
       tiers: extended.map(({ tier }) => tier),
@@ -114,8 +108,8 @@ const compileCard = (merged: MergedCard, provenance: Provenance, context: Compil
     ...bridgeProfile(manifest, authored, direct),
   }
   const { documents } = served
-  const secrets = truncateFindings(findDisallowedSecrets(merged), pointer => pointer)
-  return { compiled: { manifest, card, direct, documents, profile, extended, origin, report, secrets, toAuthored } }
+  const compiled = { manifest, card, direct, documents, profile, extended, origin, report, toAuthored }
+  return { compiled: { ...compiled, secrets: truncateFindings(secrets, pointer => pointer) } }
 }
 
 /** Notes which documents keep the signatures of the card's author, and why others do not. */
@@ -168,51 +162,49 @@ const listDropped = (
   return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }
 
-const reject = (errors: Finding[], errorPointer = (pointer: Pointer): Pointer => pointer) => ({
-  errors: truncateFindings(errors, errorPointer),
-})
-
 /**
  * Rejects a valid card that contradicts its manifest: calls that would loop, secrets that would go to another host, a
  * route without a target, a `jwt` without an issuer, callers that nobody would check. Pointers are into the registered
  * document, or into the fetched card.
  */
 const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
-  const { manifest, fetched, isOwnerAuthored, errorPointer } = merged
-  const { route, upstream } = manifest
+  const { manifest, ownerCard, fetched, isOwnerAuthored, errorPointer } = merged
+  const { callers, jwt, route, upstream } = manifest
   const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))
   const fetchedErrors = fetched
     ? [...bridgeErrors(manifest, card), ...endpointErrors(upstream, card, agentUrl, isOwners)]
     : []
   return [
-    ...fetchedErrors.map(error => ({ ...error, pointer: errorPointer(provenance.sourceOf(error.pointer)) })),
+    ...relocate(fetchedErrors, pointer => errorPointer(provenance.sourceOf(pointer))),
     ...(route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     // An upstream URL that is this host's own URL of the agent.
     ...(fetched ? (['url', 'card', 'mcp'] as const) : []).flatMap(name =>
       errorIf(isSelfUrl(upstream[name] ?? '', agentUrl), formatPointer('upstream', name), loopMessage),
     ),
-    ...jwtErrors(merged, card),
-    ...callerErrors(manifest, card),
+    // A fetched card cannot add a trusted issuer.
+    ...errorIf(
+      jwt !== undefined && trustedIssuers(card, ownerCard).length === 0,
+      '/jwt',
+      fetched
+        ? 'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`'
+        : 'needs an OpenID Connect issuer, and the securitySchemes of the card name none',
+    ),
+    ...errorIf(
+      callers === 'issuer' && jwt?.audience === undefined,
+      '/callers',
+      'needs `jwt.audience`, or every account of the issuer could call the agent: add the audience of its tokens',
+    ),
+    ...errorIf(
+      callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(card.securityRequirements),
+      '/callers',
+      'is "anyone", but the card requires credentials that nobody would check, because each call gets the secret of ' +
+        'the host: remove it, or the requirement from the card',
+    ),
   ]
 }
 
 const errorIf = (isWrong: boolean, pointer: Pointer, message: string): Finding[] =>
   isWrong ? [{ pointer, message }] : []
-
-/** Rejects callers of every account of an issuer, and callers whom the card limits but nobody checks. */
-const callerErrors = ({ callers, jwt, upstream }: Manifest, { securityRequirements }: AgentCard): Finding[] => [
-  ...errorIf(
-    callers === 'issuer' && jwt?.audience === undefined,
-    '/callers',
-    'needs `jwt.audience`, or every account of the issuer could call the agent: add the audience of its tokens',
-  ),
-  ...errorIf(
-    callers === 'anyone' && upstream.secret !== undefined && !allowsAnonymous(securityRequirements),
-    '/callers',
-    'is "anyone", but the card requires credentials that nobody would check, because each call gets the secret of ' +
-      'the host: remove it, or the requirement from the card',
-  ),
-]
 
 /** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
 const endpointErrors = (
@@ -237,13 +229,3 @@ const loopMessage = "is this host's own URL of the agent, so calls would loop: u
 const secretMessage =
   'is on another host than `upstream.card`, so the secret would go to a host that the manifest does not name: ' +
   'set `upstream.url` to allow it'
-
-/** Rejects a `jwt` that no issuer of the card can satisfy. A fetched card cannot add a trusted issuer. */
-const jwtErrors = ({ manifest: { jwt }, ownerCard, fetched }: MergedCard, card: AgentCard): Finding[] =>
-  errorIf(
-    jwt !== undefined && trustedIssuers(card, ownerCard).length === 0,
-    '/jwt',
-    fetched
-      ? 'needs an OpenID Connect issuer that the manifest names: add one to the securitySchemes of `card`'
-      : 'needs an OpenID Connect issuer, and the securitySchemes of the card name none',
-  )

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
-import { type Manifest, type Overlay, type ParsedManifest, resolveSource, type Source } from '../manifest/index.ts'
+import type { Overlay, Source } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
 import {
   canonicalKey,
@@ -12,23 +12,16 @@ import {
   toolIds,
 } from '../read/index.ts'
 import { resolveInterfaceUrls } from '../rewrite/index.ts'
+import type { ParsedManifest } from './parse.ts'
 
-/** The card of a manifest: the manifest's own, or a fetched one with the manifest's `card` merged over it. */
-export type MergedCard = {
-  /** The manifest with the whole card. */
-  manifest: Manifest
+/** A manifest with its whole card: its `card` is merged over a fetched one. The secrets are those of `card` alone. */
+export type MergedCard = ParsedManifest & {
   /** The part of the card that the manifest itself contains. */
   ownerCard: JsonObject
-  /** The `$schema` of the document that the card is made from. */
-  schema: Json | undefined
   /** The card as it was fetched, if it was, with absolute URLs. */
   fetched?: JsonObject
   /** The document that the card's signatures cover. */
   signedDocument: JsonObject
-  /** Maps a place in the card to the place that the report names: in the owner's card, or in the fetched one. */
-  reportPointer: (pointer: Pointer) => Pointer
-  /** Maps a place in the card to the place that an error names: in the registered document, or in the fetched card. */
-  errorPointer: (pointer: Pointer) => Pointer
   /** Returns whether the manifest itself contains a place in the card. */
   isOwnerAuthored: (pointer: Pointer) => boolean
   /** Notes on what merging changed: relative URLs, and the parts of the manifest's card that have no effect. */
@@ -37,69 +30,58 @@ export type MergedCard = {
 
 type MergeResult = MergedCard | { errors: Finding[] }
 
-/** Returns the card of a manifest. `fetched` is the card from its source, required if it has one. */
+/** Returns a manifest with its whole card. `fetched` is the card from its source, required if it has one. */
 export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
-  const { manifest, schema, authoredPointer, errorPointer } = parsed
-  const source = resolveSource(manifest.upstream)
+  const { manifest, source, errorPointer } = parsed
+  const { card } = manifest
   if (source === undefined)
-    return {
-      manifest,
-      schema,
-      ownerCard: manifest.card,
-      signedDocument: manifest.card,
-      reportPointer: authoredPointer,
-      errorPointer,
-      isOwnerAuthored: () => true,
-      notes: [],
-    }
+    return { ...parsed, ownerCard: card, signedDocument: card, isOwnerAuthored: () => true, notes: [] }
   const reject = (pointer: Pointer, message: string) => ({ errors: [{ pointer, message }] })
   if (fetched === undefined)
     return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
   if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
-  const duplicates = duplicateFields({ pointer: '', patch: manifest.card })
-  const own = duplicates.map(({ pointer, message }) => ({ pointer: errorPointer(pointer), message }))
-  const errors = [...checkDocument(fetched), ...own]
-  return errors.length > 0 ? { errors } : merge(manifest, fetched, source, errorPointer)
+  const errors = [...checkDocument(fetched), ...relocate(duplicateFields({ pointer: '', patch: card }), errorPointer)]
+  return errors.length > 0 ? { errors } : merge(parsed, fetched, source)
 }
 
-const merge = (
-  manifest: Manifest,
-  fetched: JsonObject,
-  { kind, url }: Source,
-  manifestPointer: (pointer: Pointer) => Pointer,
-): MergeResult => {
-  const { card: ownerCard } = manifest
+const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): MergeResult => {
+  const ownerCard = parsed.manifest.card
   // A signed card is served as it was signed.
   const unsigned = fetched.signatures === undefined ? omit(fetched, '$schema') : fetched
-  const absolute = kind === 'card' ? resolveInterfaceUrls(unsigned, url) : { card: unsigned, notes: [] }
+  const absolute = source.kind === 'card' ? resolveInterfaceUrls(unsigned, source.url) : { card: unsigned, notes: [] }
   const base = { document: absolute.card, originOf: () => undefined }
-  const overlay = { pointer: '', patch: ownerCard, toolsOnly: kind === 'mcp' }
+  const overlay = { pointer: '', patch: ownerCard, toolsOnly: source.kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
   const toSource = (pointer: Pointer): Pointer => {
     const own = originOf(pointer)
-    return own === undefined ? pointer : manifestPointer(own)
+    return own === undefined ? pointer : parsed.errorPointer(own)
   }
   const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
   // The source's signatures are kept for now: a representation drops them if it is not the document that they cover.
   const { signatures } = isSignedByOwner ? {} : fetched
   const card = signatures === undefined ? document : { ...document, signatures }
   const errors = checkDocument(card)
-  if (errors.length > 0) return { errors: errors.map(error => ({ ...error, pointer: toSource(error.pointer) })) }
+  if (errors.length > 0) return { errors: relocate(errors, toSource) }
   return {
-    manifest: { ...manifest, card },
+    ...parsed,
+    manifest: { ...parsed.manifest, card },
     schema: fetched.$schema,
+    authoredPointer: toSource,
+    errorPointer: toSource,
     ownerCard,
     fetched: absolute.card,
     signedDocument: isSignedByOwner ? card : fetched,
-    reportPointer: toSource,
-    errorPointer: toSource,
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
     notes: [
       ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
-      ...ignored.map(note => ({ ...note, pointer: manifestPointer(note.pointer) })),
+      ...relocate(ignored, parsed.errorPointer),
     ],
   }
 }
+
+/** Returns findings with their pointers mapped. */
+export const relocate = (findings: readonly Finding[], toPlace: (pointer: Pointer) => Pointer): Finding[] =>
+  findings.map(finding => ({ ...finding, pointer: toPlace(finding.pointer) }))
 
 /**
  * A card with overlays merged over it. `originOf` returns the place in the uppermost overlay that set a place in the

@@ -9,7 +9,7 @@ import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, rule
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
 
-export { containsSecret, createRedaction, findDisallowedSecrets, hideSecret } from './secrets.ts'
+export * from './secrets.ts'
 
 /** The objects whose fields are checked. Schemes have fields that no specification lists. */
 type CheckedKind = Exclude<ObjectKind, 'scheme'>

@@ -12,8 +12,8 @@ export type LintContext = {
   manifest: Manifest
   /** Maps a place in the canonical card to the authored card. */
   sourceOf: (canonical: Pointer) => Pointer
-  /** Maps a place in the authored card to the place in the registered document or fetched card that an error names. */
-  errorPointer: (authored: Pointer) => Pointer
+  /** The places in the manifest, and in which part of it, that look like secrets and are not allowed. */
+  disallowed: readonly { part: Pointer; inPart: Pointer }[]
 }
 
 /** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */

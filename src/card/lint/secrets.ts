@@ -1,6 +1,7 @@
-import { collectNames, collectStrings, isJsonObject, type Json, mapMembers, type Pointer } from '../../json/index.ts'
-import { listTiers, type Manifest, type ParsedManifest } from '../manifest/index.ts'
-import { type Finding, toSlug } from '../model/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '../../json/index.ts'
+import { type LocatedManifest, listTiers } from '../manifest/index.ts'
+import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
 import { type LintContext, type Rule, rule } from './rule.ts'
 
@@ -57,8 +58,11 @@ const isSecretMember = (name: string, value: string): boolean =>
     ([pattern, minLength, looksSecret]) => value.length >= minLength && pattern.test(name) && looksSecret(value),
   )
 
-/** Finds what looks like a secret in a document. A secret name has the pointer of its object. */
-const collectSecrets = (document: Json): { pointer: () => Pointer; parts: string[] }[] =>
+/** A place that contains what looks like a secret, and the texts there that do. A name has the place of its object. */
+export type Secret = { pointer: () => Pointer; parts: string[] }
+
+/** Finds what looks like a secret in a document. */
+export const collectSecrets = (document: Json): Secret[] =>
   [...collectStrings(document), ...collectNames(document)]
     .filter(mayBeSecret)
     .map(({ value, name, pointer }) => {
@@ -75,55 +79,61 @@ export const containsSecret = (value: Json, name = ''): boolean => collectSecret
 /** Returns a value, the member `name` of an object, or `[secret]` if it contains what looks like one. */
 export const hideSecret = (value: string, name?: string): string => (containsSecret(value, name) ? '[secret]' : value)
 
-const findSecrets = (value: Json): Pointer[] => [...new Set(collectSecrets(value).map(({ pointer }) => pointer()))]
+/** What looks like a secret in a manifest. */
+export type ManifestSecrets = {
+  found: readonly Secret[]
+  /** Those that are not in its card. */
+  foundBeside: readonly Secret[]
+  /** The places that are served, in extended cards too, and that `allowSecrets` does not name: it is not registered. */
+  disallowed: LintContext['disallowed']
+  /** What to do about each of these. Pointers are those of errors, and no message repeats a value. */
+  secrets: Finding[]
+}
+
+/** Searches the card of a manifest for secrets, and the rest of it unless that was searched before. */
+export const searchManifest = (
+  { manifest, source, errorPointer }: Pick<LocatedManifest, 'manifest' | 'source' | 'errorPointer'>,
+  foundBeside: readonly Secret[] = collectSecrets(omit(manifest as JsonObject, 'card')),
+): ManifestSecrets => {
+  const { card, route, upstream, allowSecrets = [] } = manifest
+  // A card without an endpoint of its own shows the address of `upstream`. A gateway hides it.
+  const hasAddress = route !== 'gateway' && presentEndpointFields(card).length === 0
+  const address = hasAddress ? [upstream.url === undefined ? '/upstream/mcp' : '/upstream/url'] : []
+  const parts = ['/card', ...address, ...listTiers(manifest).flatMap(([, overlay]) => overlay?.pointer ?? [])]
+  const found = [...collectSecrets({ card }), ...foundBeside]
+  const places = [...new Set(found.map(({ pointer }) => pointer()))]
+  const served = parts.flatMap(part =>
+    places
+      .filter(place => place === part || place.startsWith(`${part}/`))
+      .map(place => {
+        const inPart = place.slice(part.length)
+        return { part, inPart, pointer: part === '/card' ? errorPointer(inPart) : place }
+      }),
+  )
+  const disallowed = served.filter(({ pointer }) => !allowSecrets.includes(pointer))
+  const isBare = errorPointer('') === '' && source === undefined
+  return { found, foundBeside, disallowed, secrets: disallowed.map(({ pointer }) => describeSecret(pointer, isBare)) }
+}
 
 /** The beginning of messages about a secret, up to the pointer that `allowSecrets` needs after a false alarm. */
 const problem = 'looks like a key, token or password: remove it and revoke it, or, if it is none,'
 
-/**
- * Finds what looks like a secret in the cards of a manifest, the extended ones included, and is not named in
- * `allowSecrets`: such a manifest is not registered. Pointers are into the document, as those of errors, and no message
- * repeats a value.
- */
-export const findDisallowedSecrets = (parsed: Pick<ParsedManifest, 'manifest' | 'errorPointer'>): Finding[] => {
-  const { manifest, errorPointer } = parsed
-  const { card, upstream } = manifest
-  const isBare = errorPointer('') === '' && upstream.card === undefined && upstream.mcp === undefined
-  return [
-    ...findSecrets(card).map(errorPointer),
-    ...findInAddress(manifest),
-    ...listTiers(manifest).flatMap(([, overlay]) =>
-      findSecrets(overlay?.patch ?? null).map(pointer => `${overlay?.pointer}${pointer}`),
-    ),
-  ]
-    .filter(pointer => !isAllowed(manifest, pointer))
-    .map(found => {
-      // The name of a member may be a secret.
-      const pointer = secretsInText(found).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), found)
-      const action = isBare
-        ? `register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
-        : `add "${pointer}" to \`allowSecrets\``
-      return { pointer, message: `${problem} ${action}` }
-    })
+const describeSecret = (found: Pointer, isBare: boolean): Finding => {
+  // The name of a member may be a secret.
+  const pointer = secretsInText(found).reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), found)
+  const action = isBare
+    ? `register a manifest with the card under \`card\`, and "/card${pointer}" in \`allowSecrets\``
+    : `add "${pointer}" to \`allowSecrets\``
+  return { pointer, message: `${problem} ${action}` }
 }
 
-const isAllowed = ({ allowSecrets = [] }: Manifest, pointer: Pointer): boolean => allowSecrets.includes(pointer)
+const summary = `${problem} name its place in \`allowSecrets\`. The card is not registered`
 
-/** Finds a secret in the address of `upstream` that a card without an endpoint of its own shows. A gateway hides it. */
-const findInAddress = ({ card, route, upstream: { url, mcp } }: Manifest): Pointer[] =>
-  route === 'gateway' || presentEndpointFields(card).length > 0
-    ? []
-    : findSecrets(url === undefined ? { mcp } : { url }).map(pointer => `/upstream${pointer}`)
-
-/** Finds the same in one card, with pointers into the card as authored. */
-const findInCard = ({ authored, manifest, errorPointer }: LintContext): Pointer[] => {
-  const isUrlAdded = presentEndpointFields(manifest.card).length === 0
-  const written = findSecrets(authored).filter(pointer => !(isUrlAdded && pointer === '/url'))
-  return [
-    ...written.filter(pointer => !isAllowed(manifest, errorPointer(pointer))),
-    ...findInAddress(manifest).flatMap(pointer => (isAllowed(manifest, pointer) ? [] : ['/url'])),
-  ]
-}
+/** Returns the issues with the disallowed secrets in one overlay of a manifest. */
+export const findOverlaySecrets = (overlay: Pointer, { disallowed }: Pick<ManifestSecrets, 'disallowed'>): Issue[] =>
+  disallowed.flatMap(({ part, inPart }) =>
+    part === overlay ? [{ rule: 'secret', severity: 'error', pointer: part + inPart, message: summary }] : [],
+  )
 
 /** Rules about what must not be public. */
 export const secrets: readonly Rule[] = [
@@ -132,7 +142,10 @@ export const secrets: readonly Rule[] = [
    * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
    * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
    */
-  rule('secret', 'error', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
+  rule('secret', 'error', summary, ({ disallowed }) =>
+    // The card shows the address of `upstream` as its own.
+    disallowed.flatMap(({ part, inPart }) => (part === '/card' ? inPart : part.startsWith('/upstream') ? '/url' : [])),
+  ),
 ]
 
 // Messages cut long values, so the beginning of a secret is looked for. The shortest, a password, has 6 characters.
@@ -149,10 +162,13 @@ const MAX_COMPARED = 20
  * Creates a function that replaces the secrets of documents in the messages and pointers of a value about them, which
  * may repeat them as JSON or as an id, and only their beginning.
  */
-export const createRedaction = (documents: readonly (Json | undefined)[]): (<Value>(value: Value) => Value) => {
+export const createRedaction = (documents: readonly (Json | undefined)[]): (<Value>(value: Value) => Value) =>
+  redactSecrets(documents.flatMap(document => collectSecrets(document ?? null)))
+
+/** Creates the same function from the secrets themselves. */
+export const redactSecrets = (found: readonly Secret[]): (<Value>(value: Value) => Value) => {
   const starts = new Map<string, string[]>()
-  const secrets = documents.flatMap(document => collectSecrets(document ?? null).flatMap(({ parts }) => parts))
-  for (const secret of secrets)
+  for (const secret of found.flatMap(({ parts }) => parts))
     for (const text of new Set([secret, JSON.stringify(secret).slice(1, -1), toSlug(secret, secret)])) {
       const start = text.slice(0, MIN_REDACTED_LENGTH)
       const same = starts.get(start) ?? []

@@ -14,36 +14,42 @@ export const hiddenByDefault: Finding = {
   message: 'set to false: only front matter that sets it to true is public',
 }
 
+/** Front matter as a manifest, notes on the fields that Shaman generates, and the places of the card's fields in it. */
+type FrontMatter = { manifest: JsonObject; filled: Finding[]; locate: (pointer: Pointer) => Pointer }
+
 /**
  * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of
  * `agentcard` are part of the card, an agent that is not `exposed` is internal, and its own settings are left out.
  */
-export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): JsonObject | undefined => {
+export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): FrontMatter | undefined => {
   if (!isFrontMatter(document)) return undefined
-  const { agentcard, customFields } = partsOf(document)
+  const nested = isJsonObject(document.agentcard) ? document.agentcard : {}
+  const customFields = isJsonObject(nested.customFields) ? nested.customFields : {}
+  const agentcard = omit(nested, 'customFields')
+  const written = { ...omit(document, ...frontMatterFields), ...agentcard, ...customFields }
   return {
-    card: {
-      ...(!hasRemoteCard && generatedFields),
-      ...omit(document, ...frontMatterFields),
-      ...agentcard,
-      ...customFields,
+    manifest: {
+      card: { ...(!hasRemoteCard && generatedFields), ...written },
+      ...(document.exposed !== true && { visibility: 'internal' }),
     },
-    ...(document.exposed !== true && { visibility: 'internal' }),
+    filled: hasRemoteCard ? [] : noteGenerated(written),
+    locate: pointer => {
+      const [name = ''] = parsePointer(pointer)
+      if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + pointer
+      return Object.hasOwn(agentcard, name) ? formatPointer('agentcard') + pointer : pointer
+    },
   }
 }
 
-/** Returns a note on each field that Shaman generates for front matter. */
-export const generatedNotes = (document: JsonObject): Finding[] => {
-  const { agentcard, customFields } = partsOf(document)
-  const authored = { ...document, ...agentcard, ...customFields }
+const noteGenerated = (written: JsonObject): Finding[] => {
   const { protocolVersion, capabilities } = generatedFields
   const note = (pointer: Pointer, value: unknown): Finding => ({
     pointer,
     message: `set to ${value}, as Shaman generates it from front matter`,
   })
   return [
-    ...('protocolVersion' in authored ? [] : [note('/protocolVersion', `"${protocolVersion}"`)]),
-    ...('capabilities' in authored ? [] : Object.entries(capabilities)).map(([name, flag]) =>
+    ...('protocolVersion' in written ? [] : [note('/protocolVersion', `"${protocolVersion}"`)]),
+    ...('capabilities' in written ? [] : Object.entries(capabilities)).map(([name, flag]) =>
       note(formatPointer('capabilities', name), flag),
     ),
   ]
@@ -54,19 +60,3 @@ const isFrontMatter = (document: JsonObject): boolean =>
   'exposed' in document ||
   'agentcard' in document ||
   (typeof document.model === 'string' && privateFields.some(name => name !== 'model' && name in document))
-
-/** Returns a function that maps a pointer into the card to the pointer of the same value in its front matter. */
-export const createFrontMatterLocator = (document: JsonObject): ((pointer: Pointer) => Pointer) => {
-  const { agentcard, customFields } = partsOf(document)
-  return pointer => {
-    const [name = ''] = parsePointer(pointer)
-    if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + pointer
-    return Object.hasOwn(agentcard, name) ? formatPointer('agentcard') + pointer : pointer
-  }
-}
-
-const partsOf = ({ agentcard }: JsonObject): { agentcard: JsonObject; customFields: JsonObject } => {
-  if (!isJsonObject(agentcard)) return { agentcard: {}, customFields: {} }
-  const { customFields } = agentcard
-  return { agentcard: omit(agentcard, 'customFields'), customFields: isJsonObject(customFields) ? customFields : {} }
-}

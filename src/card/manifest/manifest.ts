@@ -17,8 +17,8 @@ import {
   unknownField,
   validate,
 } from '../model/index.ts'
-import { createFrontMatterLocator, generatedNotes, hiddenByDefault, readFrontMatter } from './front-matter.ts'
-import { Upstream } from './upstream.ts'
+import { hiddenByDefault, readFrontMatter } from './front-matter.ts'
+import { resolveSource, type Source, Upstream } from './upstream.ts'
 
 const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
 const invalidPointer = 'must be a JSON Pointer into the manifest, such as /card/description'
@@ -121,9 +121,12 @@ const entries = {
 export const Manifest = v.strictObject(entries, `${unknownField(entries)}. Fields of the card go under \`card\``)
 export type Manifest = v.InferOutput<typeof Manifest>
 
-/** A valid manifest, and how pointers into its card translate to pointers into the document. */
-export type ParsedManifest = {
+/** A valid manifest, and how pointers into its card translate to pointers into its document. */
+export type LocatedManifest = {
+  document: Json
   manifest: Manifest
+  /** The source of a remote card; undefined where the manifest contains the card. */
+  source: Source | undefined
   /** Returns where a value of the manifest's card is in the authored card: front matter nests some of them. */
   authoredPointer: (pointer: Pointer) => Pointer
   /** Returns where a value of the manifest's card is in the document: under '/card', unless that is a bare card. */
@@ -135,7 +138,7 @@ export type ParsedManifest = {
 }
 
 /** Reads a manifest, a bare card in any dialect, or Shaman's front matter, to be registered under `id`. */
-export const readManifest = (document: Json, id?: string): ParsedManifest | { errors: Finding[] } => {
+export const readManifest = (document: Json, id?: string): LocatedManifest | { errors: Finding[] } => {
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
   const written = asManifest(document)
   const authored = written && omit(written, '$schema')
@@ -149,23 +152,25 @@ export const readManifest = (document: Json, id?: string): ParsedManifest | { er
   const exposed = frontMatter && cardObject.exposed
   if (exposed !== undefined && typeof exposed !== 'boolean')
     return invalid(`${cardPointer}/exposed`, 'must be true or false')
-  const result = validate(Manifest, { ...frontMatter, ...authored, card: frontMatter?.card ?? card })
+  const result = validate(Manifest, { ...frontMatter?.manifest, ...authored, card: frontMatter?.manifest.card ?? card })
   if ('errors' in result) return { errors: result.errors.map(error => describeError(error, cardPointer)) }
   const { output: manifest } = result
   if (id !== undefined && manifest.id !== undefined && manifest.id !== id)
     return invalid('/id', `is "${manifest.id}", but the agent is registered as "${id}": use one id`)
   const unknownTiers = findUnknownTiers(manifest)
   if (unknownTiers.length > 0) return { errors: unknownTiers }
-  const authoredPointer = frontMatter ? createFrontMatterLocator(cardObject) : (pointer: Pointer) => pointer
+  const authoredPointer = frontMatter?.locate ?? ((pointer: Pointer) => pointer)
   return {
+    document,
     // The only A2A endpoint of an MCP server is this host's.
     manifest: authored?.route === undefined && isBridged(manifest) ? { ...manifest, route: 'gateway' } : manifest,
+    source: resolveSource(manifest.upstream),
     schema: cardObject.$schema,
     authoredPointer,
     errorPointer: pointer => cardPointer + authoredPointer(pointer),
     filled: [
       ...(frontMatter && exposed === undefined && authored?.visibility === undefined ? [hiddenByDefault] : []),
-      ...(frontMatter && !isRemote ? generatedNotes(cardObject) : []),
+      ...(frontMatter?.filled ?? []),
     ],
   }
 }
@@ -180,34 +185,28 @@ export const declaredId = (document: Json): string | undefined => {
 export const hasRemoteCard = ({ upstream }: JsonObject): boolean =>
   isJsonObject(upstream) && (upstream.card !== undefined || upstream.mcp !== undefined)
 
-/** The known origins of this host: that of `PUBLIC_URL`, if it is set, and that of the registration request. */
-export type KnownOrigins = { publicOrigin?: string | undefined; requestOrigin: string }
+/** The id of an agent, and the origins of its host: `PUBLIC_URL`, if it is set, and that of the registration. */
+export type ManifestContext = { id: string; publicOrigin?: string | undefined; requestOrigin: string }
 
 /**
  * Returns the origin of this host's URLs in a card: `PUBLIC_URL`, else the first host name, else that of the
- * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme.
+ * registration. A host name through which the agent is registered keeps its port, and a local one its port and scheme;
+ * a local one whose URLs no client of this host could use is an error.
  */
-export const resolveOrigin = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): string => {
-  if (publicOrigin !== undefined) return publicOrigin
-  const host = firstHost(hosts)
-  if (host === undefined) return requestOrigin
+export const resolveOrigin = (
+  { hosts }: Manifest,
+  { publicOrigin, requestOrigin }: ManifestContext,
+): { origin: string } | { errors: Finding[] } => {
+  const host = hosts.find(name => name !== '*')
+  if (publicOrigin !== undefined || host === undefined) return { origin: publicOrigin ?? requestOrigin }
   const { hostname, port, protocol } = new URL(requestOrigin)
-  if (isLocalName(host)) return `${protocol}//${host}${port && `:${port}`}`
-  return hostname === host && port !== '' ? requestOrigin : `https://${host}`
-}
-
-/** Finds a host name that the URLs of the card would have, although no client of this host could use them. */
-export const findLocalHost = ({ hosts }: Manifest, { publicOrigin, requestOrigin }: KnownOrigins): Finding[] => {
-  const host = firstHost(hosts)
-  const { hostname } = new URL(requestOrigin)
-  if (publicOrigin !== undefined || host === undefined || !isLocalName(host) || isLocalName(hostname)) return []
+  if (!isLocalName(host)) return { origin: hostname === host && port !== '' ? requestOrigin : `https://${host}` }
+  if (isLocalName(hostname)) return { origin: `${protocol}//${host}${port && `:${port}`}` }
   const message =
     `begins with "${host}", which is no public host name: clients of ${hostname} could not use the URLs of the card. ` +
     'Begin with a host name of this host, or set PUBLIC_URL'
-  return [{ pointer: '/hosts', message }]
+  return invalid('/hosts', message)
 }
-
-const firstHost = (hosts: Manifest['hosts']): string | undefined => hosts.find(name => name !== '*')
 
 /** Returns whether this host answers the agent's calls itself, with the tools of an MCP server. */
 export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>

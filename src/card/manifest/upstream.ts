@@ -44,9 +44,6 @@ const isDid = (text: string): boolean => text.startsWith('did:')
 
 const member = (name: string) => v.pipe(v.string(), v.regex(/^[\w-]+$/, `must be \`${name}\` in base64url`))
 
-/** The members of a JWK that are private, of all types of keys (RFC 7518 §6). */
-const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
-
 const privateMember = v.optional(
   v.never('is private: readers of this manifest could sign cards with it. Replace the key, and name its public part'),
 )
@@ -59,7 +56,8 @@ const common = {
   key_ops: v.optional(
     v.pipe(v.array(v.string()), v.includes('verify', 'must include `verify`: the key is for signatures')),
   ),
-  ...Object.fromEntries(privateMembers.map(name => [name, privateMember])),
+  // Of all types of keys (RFC 7518 §6).
+  ...Object.fromEntries(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map(name => [name, privateMember])),
 }
 const ed25519 = v.literal('Ed25519', 'must be Ed25519')
 const curves = v.picklist(['P-256', 'P-384', 'P-521'], 'must be P-256, P-384 or P-521')

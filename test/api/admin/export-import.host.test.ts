@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
 import { MAX_IMPORT_LINE_BYTES } from '../../../src/limits.ts'
 import type { ImportStep } from '../../../src/registry/move/import.ts'
-import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { register } from '../../../src/registry/store/registrations.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type OwnHost, startHost, token } from '../../support/host.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
-import { withoutKeys } from '../../support/registrations.ts'
+import { prepareDocument } from '../../support/registrations.ts'
 
 const auth = { Authorization: `Bearer ${token}` }
 const AGENTS = 12
@@ -99,13 +97,8 @@ it('sends the lines of an import to the Registry a thousand at a time, so that o
 it('the export of 200 revisions is imported, although it expands to more than 100 times its size', async () => {
   const [host, copy] = [await startNodeHost(), await startNodeHost()]
   const description = 'This agent does one thing for people. '.repeat(200)
-  const prepare = async (version: string) => {
-    const document = { ...minimalCard, description, version }
-    const result = compile(document, { id: 'often', requestOrigin: 'https://host.example' })
-    if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-    const prepared = { id: 'often', document, compiled: result.compiled, signing: withoutKeys }
-    return prepareRegistration(prepared, { actor: 'admin', expected: {} })
-  }
+  const prepare = (version: string) =>
+    prepareDocument({ ...minimalCard, description, version }, { id: 'often', requestOrigin: 'https://host.example' })
   const versions = [await prepare('1.0.0'), await prepare('2.0.0')]
   for (let seq = 0; seq < 100; seq++)
     for (const version of versions) expect(register(host.storage.sql, version, true)).not.toHaveProperty('error')

@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { compileAgentExtendedCard } from '../../../src/card/compile/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { compileCard } from '../../support/cards/compile.ts'
+import { compileCard, parseDocument } from '../../support/cards/compile.ts'
 import { makeCard, makeManifest, ownEndpoint } from '../../support/cards/gateway.ts'
 
 const publicCard = makeCard({ supportsAuthenticatedExtendedCard: true, capabilities: { streaming: true } })
 
 const compileExtended = (fields: JsonObject, manifest = makeManifest()) =>
-  compileAgentExtendedCard(manifest, {
-    id: 'weather',
-    origin: 'https://host.example',
-    publicCard,
-    extendedCard: { ...publicCard, ...fields },
-  })
+  compileAgentExtendedCard(parseDocument(manifest), publicCard, { ...publicCard, ...fields })
 
 const documentsOf = (fields: JsonObject, manifest?: JsonObject) => {
   const result = compileExtended(fields, manifest)

@@ -3,7 +3,7 @@ import { representationNames } from '../../../src/card/model/constants.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { shortCard } from '../../support/cards/cards.ts'
-import { compileCard, registration } from '../../support/cards/compile.ts'
+import { compileCard, parseDocument } from '../../support/cards/compile.ts'
 import { completeCards } from '../../support/cards/complete.ts'
 import { withoutKeys } from '../../support/registrations.ts'
 
@@ -38,7 +38,8 @@ it('the content of an overlay occurs only in documents of its tier and those ove
       const document = { card, extended: overlay('base'), tiers, route, gate: { capabilities: 'off' } }
       const compiled = compileCard(document)
       const { representations, profile, summary, extended } = await prepareRegistration(
-        { id: registration.id, document, compiled, signing: withoutKeys },
+        parseDocument(document),
+        { compiled, signing: withoutKeys },
         { actor: 'admin', expected: {} },
       )
       const decode = (documents: typeof representations) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { MAX_BODY_BYTES } from '../../../src/limits.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
@@ -46,7 +46,7 @@ describe('a report', { timeout: 60_000 }, () => {
     for (const [name, fields] of Object.entries(documents)) {
       const document = { ...card, ...fields }
       expect(JSON.stringify(document).length, name).toBeLessThanOrEqual(MAX_BODY_BYTES)
-      const result = compile(document, registration)
+      const result = compileDocument(document, registration)
       const report = 'errors' in result ? result.errors : result.compiled.report
       expect(JSON.stringify(report).length, name).toBeLessThan(200_000)
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { compileCard, registration } from '../../support/cards/compile.ts'
@@ -36,7 +36,7 @@ it('a published example card is read in its dialect, and valid in 1.0 and 0.3', 
 it('a published card of the corpus is valid in 1.0 and 0.3 where it is accepted', () => {
   const accepted = corpus.flatMap(({ file, text }) => {
     const parsed = parseJson(text)
-    const result = 'value' in parsed ? compile(parsed.value, registration) : { errors: [] }
+    const result = 'value' in parsed ? compileDocument(parsed.value, registration) : { errors: [] }
     return 'errors' in result ? [] : [{ file, documents: result.compiled.documents }]
   })
   expect(accepted.length).toBeGreaterThanOrEqual(11)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lint, rules } from '../../../src/card/lint/index.ts'
+import { collectSecrets, lint, rules } from '../../../src/card/lint/index.ts'
 import type { LintContext } from '../../../src/card/lint/rule.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 import { growth, isFasterThan, linear } from '../../support/cpu-time.ts'
@@ -36,7 +36,7 @@ const makeContext = (text: string, count: number): LintContext => {
       gate: {},
     },
     sourceOf: pointer => pointer,
-    errorPointer: pointer => pointer,
+    disallowed: [],
   }
 }
 
@@ -47,6 +47,8 @@ describe('every lint rule', () => {
       const context = makeContext(piece.repeat(Math.floor((16 * 1024) / piece.length)), 4)
       const slowRules = rules.filter(rule => !isFasterThan(60, () => rule.check(context))).map(({ id }) => id)
       expect([piece, slowRules]).toEqual([piece, []])
+      // Its rule reports what this finds.
+      expect([piece, isFasterThan(60, () => collectSecrets(context.authored))]).toEqual([piece, true])
     }
   })
 

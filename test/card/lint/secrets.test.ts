@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsSecret, createRedaction, findDisallowedSecrets } from '../../../src/card/lint/index.ts'
-import { readManifest } from '../../../src/card/manifest/manifest.ts'
+import { containsSecret, createRedaction } from '../../../src/card/lint/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 import {
@@ -10,6 +9,7 @@ import {
   getCompileErrors,
   lintCard,
   lintFields,
+  parseDocument,
 } from '../../support/cards/compile.ts'
 import { growth, linear } from '../../support/cpu-time.ts'
 
@@ -108,11 +108,9 @@ describe('the linter on secrets', () => {
 
 /** Returns the pointers of the secrets for which a document is not registered, as seen before and after a card is fetched. */
 const findPlaces = (document: Json, fetched?: JsonObject): string[] => {
-  const read = readManifest(document)
-  if ('errors' in read) throw new Error(JSON.stringify(read.errors))
-  const compiled = compileCard(document, fetched).secrets
-  if (fetched === undefined) expect(findDisallowedSecrets(read)).toEqual(compiled)
-  return compiled.map(({ pointer }) => pointer)
+  const { secrets } = compileCard(document, fetched)
+  if (fetched === undefined) expect(parseDocument(document).secrets).toEqual(secrets)
+  return secrets.map(({ pointer }) => pointer)
 }
 
 describe('the secrets for which a card is not registered', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
@@ -32,7 +32,9 @@ describe('a manifest', () => {
       { card, extended: { $schema }, tiers: { gold: { $schema } } },
       { $schema, exposed: true, agentcard: { $schema }, ...card },
     ]) {
-      expect(JSON.stringify(readManifest(document))).not.toContain('$schema')
+      const read = readManifest(document)
+      expect(read).toHaveProperty('manifest')
+      expect(JSON.stringify({ ...read, document: undefined })).not.toContain('$schema')
       const { documents, extended, report } = compileCard(document)
       expect(JSON.stringify([documents, extended, report])).not.toContain('schema"')
     }
@@ -138,7 +140,7 @@ describe('a manifest', () => {
 
   it('is rejected where the agent is registered under an invalid id', () => {
     for (const id of ['-a', 'A', 'a'.repeat(64)])
-      expect(compile(card, { id, requestOrigin: 'https://h.example' })).toStrictEqual({
+      expect(compileDocument(card, { id, requestOrigin: 'https://h.example' })).toStrictEqual({
         errors: [{ pointer: '/id', message: `"${id}" ${idForm}` }],
       })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import {
   formatPointer,
   isJsonObject,
@@ -40,7 +40,7 @@ const optionalLinks = ['/documentationUrl', '/iconUrl']
 
 /** Returns the pointers and messages of the errors with a card that has another value at a pointer. */
 const findErrors = (card: JsonObject, pointer: Pointer, wrong: Json) => {
-  const result = compile(replaceValue(card, pointer, wrong), registration)
+  const result = compileDocument(replaceValue(card, pointer, wrong), registration)
   return 'errors' in result ? result.errors : 'accepted'
 }
 
@@ -88,8 +88,8 @@ it('an object that cannot become text is compiled or rejected at every place, an
     const pointers = [...listValues(card, '').map(([pointer]) => pointer), ...members.map(name => formatPointer(name))]
     for (const pointer of pointers) {
       const changed = replaceValue(card, pointer, { toString: 1, valueOf: 1 })
-      compile(changed, registration)
-      if (dialect === 'superx') compile({ upstream }, { ...registration, fetched: changed })
+      compileDocument(changed, registration)
+      if (dialect === 'superx') compileDocument({ upstream }, { ...registration, fetched: changed })
     }
   }
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
@@ -159,7 +159,7 @@ describe('route: gateway', () => {
 describe('the origin of the URLs of a card', () => {
   const compileAt = (requestOrigin: string, hosts: string[], publicOrigin?: string) => {
     const manifest = { card: cards.gopherhole as Json, route: 'gateway', hosts }
-    return compile(manifest, { id: 'a', requestOrigin, publicOrigin })
+    return compileDocument(manifest, { id: 'a', requestOrigin, publicOrigin })
   }
 
   it('is PUBLIC_URL, a host name of the agent, or that of the registration', () => {

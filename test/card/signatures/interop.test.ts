@@ -2,7 +2,7 @@ import { AgentCard } from '@a2a-js/sdk'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadManifests } from '../../../cli/manifests/load.ts'
 import { createEchoCard } from '../../../examples/echo-agent/app.ts'
-import { type Compiled, compile } from '../../../src/card/compile/index.ts'
+import { type Compiled, compileDocument } from '../../../src/card/compile/index.ts'
 import { findSdkVerdicts, verifySignatures } from '../../../src/card/signatures/index.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 /** Compiles a document; undefined if it is not accepted. `fetched` is the card that an upstream serves. */
 const tryCompile = (document: Json, fetched?: JsonObject): Compiled | undefined => {
-  const result = compile(document, { ...registration, ...(fetched && { fetched }) })
+  const result = compileDocument(document, { ...registration, ...(fetched && { fetched }) })
   return 'compiled' in result ? result.compiled : undefined
 }
 

@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
 import { exportPage } from '../../../src/registry/move/export.ts'
 import { type ImportReply, type ImportStep, runImportStep } from '../../../src/registry/move/import.ts'
-import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { register } from '../../../src/registry/store/registrations.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { endCheck } from '../../../src/registry/tables/receipt-table.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
-import { receiptOf, registration, withoutKeys } from '../../support/registrations.ts'
+import { prepareDocument, receiptOf, registration } from '../../support/registrations.ts'
 import { openSql, openStorage } from '../../support/storage.ts'
 
 const digest = 'f'.repeat(64)
@@ -26,10 +24,7 @@ beforeEach(async () => {
 const exportAgent = async (id: string): Promise<string> => {
   const source = openSql()
   createTables(source)
-  const result = compile(minimalCard, { id, requestOrigin: 'https://host.example' })
-  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-  const prepared = { id, document: minimalCard, ...result, signing: withoutKeys }
-  register(source, await prepareRegistration(prepared, { actor: 'admin', expected: {} }), true)
+  register(source, await prepareDocument(minimalCard, { id, requestOrigin: 'https://host.example' }), true)
   endCheck(source, id, receiptOf(id))
   let text = ''
   for (let page = exportPage(source, undefined); ; page = exportPage(source, page.next)) {

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { compile } from '../../../src/card/compile/index.ts'
+import { compileDocument } from '../../../src/card/compile/index.ts'
 import { createObservations } from '../../../src/card/model/observed-calls.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { type AuditEntry, sealEntry } from '../../../src/registry/audit/chain.ts'
 import { recordRefusal, selectPage } from '../../../src/registry/audit/index.ts'
 import { type ExportCursor, exportPage } from '../../../src/registry/move/export.ts'
 import { Rejected, Staging } from '../../../src/registry/move/import.ts'
-import { prepareRegistration, type Registration } from '../../../src/registry/prepare.ts'
+import type { Registration } from '../../../src/registry/prepare.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { recordRefresh } from '../../../src/registry/store/source-state.ts'
 import { selectImportedChanges } from '../../../src/registry/tables/change-table.ts'
@@ -22,7 +22,7 @@ import { completeCards } from '../../support/cards/complete.ts'
 import { authoredCard, numRuns } from '../../support/cards/generated.ts'
 import { mcpServerCard, mcpUpstream } from '../../support/cards/mcp.ts'
 import { corpus } from '../../support/cards/reference.ts'
-import { failure, fetched, receiptOf, withoutKeys } from '../../support/registrations.ts'
+import { failure, fetched, prepareDocument, receiptOf } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const openTables = (): SqlStorage => {
@@ -32,11 +32,8 @@ const openTables = (): SqlStorage => {
 }
 
 const prepare = async (id: string, manifest: JsonObject, more: Partial<Registration> = {}): Promise<Registration> => {
-  const document: Json = manifest
-  const result = compile(document, { id, requestOrigin: 'https://host.example' })
-  if ('errors' in result) throw new Error(JSON.stringify(result.errors))
-  const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
-  return { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), ...more }
+  const registration = await prepareDocument(manifest, { id, requestOrigin: 'https://host.example' })
+  return { ...registration, ...more }
 }
 const put = (sql: SqlStorage, registration: Registration) => {
   const written = register(sql, registration, true)
@@ -241,10 +238,9 @@ it('an export of any cards is imported', async () => {
   let count = 0
   for (const [document, fetched] of manifests) {
     const id = `agent-${count}`
-    const result = compile(document, { id, requestOrigin: 'http://127.0.0.1:8787', ...(fetched && { fetched }) })
-    if ('errors' in result) continue
-    const prepared = { id, document, compiled: result.compiled, signing: withoutKeys }
-    put(source, { ...(await prepareRegistration(prepared, { actor: 'admin', expected: {} })), hosts: [] })
+    const context = { id, requestOrigin: 'http://127.0.0.1:8787' }
+    if ('errors' in compileDocument(document, { ...context, fetched })) continue
+    put(source, { ...(await prepareDocument(document, context, { fetched })), hosts: [] })
     count++
   }
   expect(count).toBeGreaterThan(80)

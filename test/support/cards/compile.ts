@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { type CompileContext, type Compiled, compile } from '../../../src/card/compile/index.ts'
+import { type Compiled, compileDocument, type ParsedManifest, parseManifest } from '../../../src/card/compile/index.ts'
+import type { ManifestContext } from '../../../src/card/manifest/index.ts'
 import type { Finding, Issue } from '../../../src/card/model/registration-report.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard } from './cards.ts'
@@ -7,20 +8,27 @@ import { cleanCard } from './cards.ts'
 /** The context of a registration at the host `https://host.example`. */
 export const registration = { id: 'weather', requestOrigin: 'https://host.example' }
 
+/** Parses a document that must be a valid manifest. */
+export const parseDocument = (document: Json, context: ManifestContext = registration): ParsedManifest => {
+  const parsed = parseManifest(document, context)
+  if ('errors' in parsed) throw new Error(`the document is rejected: ${JSON.stringify(parsed.errors)}`)
+  return parsed
+}
+
 /** Compiles a document that must be valid. `fetched` is the response of its remote source. */
 export const compileCard = (
   document: Json,
   fetched?: JsonObject,
-  context: Omit<CompileContext, 'fetched'> = registration,
+  context: ManifestContext = registration,
 ): Compiled => {
-  const result = compile(document, { ...context, fetched })
+  const result = compileDocument(document, { ...context, fetched })
   if ('errors' in result) throw new Error(`the document is rejected: ${JSON.stringify(result.errors)}`)
   return result.compiled
 }
 
 /** Returns the errors of a document that must be rejected. */
 export const getCompileErrors = (document: Json, fetched?: JsonObject): Finding[] => {
-  const result = compile(document, { ...registration, fetched })
+  const result = compileDocument(document, { ...registration, fetched })
   if ('compiled' in result) throw new Error('the document is valid')
   return result.errors
 }
@@ -32,7 +40,7 @@ export const lintFields = (fields: Record<string, Json | undefined>, manifest: J
 /** Returns the linter's issues with a card that must be valid. */
 export const lintCard = (card: Record<string, Json | undefined>, manifest: JsonObject = {}): Issue[] => {
   const document = JSON.parse(JSON.stringify({ card, ...manifest }))
-  const result = compile(document, registration)
+  const result = compileDocument(document, registration)
   if ('errors' in result) throw new Error(`the document is rejected: ${JSON.stringify(result.errors)}`)
   return result.compiled.report.issues
 }
