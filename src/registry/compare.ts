@@ -39,15 +39,14 @@ export const compareWithLatest = (
   const { seq } = latest
   const before = toOffer(latest)
   if (before === undefined || compiled === undefined) return { seq }
-  const after = { ...compiled, tiers: compiled.extended }
-  const changes = classifyChanges(before, after)
+  const changes = classifyChanges(before, compiled)
   const findIn = ({ class: changeClass, changes: [first] }: Changes): VersionFinding | undefined => {
     const finding = findVersionFinding(changeClass, before.card.version, compiled.card.version)
     return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
   }
   if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { seq, changes }
   const recompiled = latest.manifest === undefined ? undefined : recompile?.(JSON.parse(latest.manifest) as Json)
-  const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
+  const ownChanges = recompiled && classifyChanges(recompiled, compiled)
   const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
   return { seq, changes, ...(finding && { finding }) }
 }
@@ -59,7 +58,7 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): Offer | unde
   const read = readManifest(JSON.parse(manifest) as Json)
   return {
     card: JSON.parse(card) as AgentCard,
-    tiers: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
+    extended: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
     ...('manifest' in read && { manifest: read.manifest }),
   }
 }

@@ -213,7 +213,7 @@ const cases: Case[] = [
 /** Returns what clients get of an agent behind the gateway, whose manifest has these fields. */
 const offerOf = (fields: object) => {
   const compiled = compileCard({ card: base, route: 'gateway', ...fields } as JsonObject)
-  return { ...compiled, tiers: compiled.extended }
+  return compiled
 }
 const listManifestChanges = (after: object, before: object = {}) => {
   const { class: name, changes } = classifyChanges(offerOf(before), offerOf(after))
