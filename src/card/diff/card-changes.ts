@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor } from '../model/index.ts'
+import { type AgentCard, type AgentInterface, majorMinor } from '../model/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
-import { type ItemPair, pairExtensions, pairMembers, pairSkills } from './pairs.ts'
+import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
 import { compareSecurity } from './security.ts'
 
 /** Finds every change between canonical cards. Matches skills by id, schemes by name and extensions by URI. */
@@ -85,10 +85,9 @@ const compareModes = (
   before: AgentCard,
   after: AgentCard,
   { defaults, own, verb }: (typeof modeFields)[number],
-  skills: readonly ItemPair<AgentSkill>[],
+  skills: readonly SkillPair[],
 ): FoundChange[] => {
   const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
-    if (jsonEquals(earlier, later)) return []
     const [lost, gained] = [findUncovered(earlier, later), findUncovered(later, earlier)]
     return [
       ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
@@ -111,14 +110,16 @@ const compareModes = (
 
 /** Returns the modes that no other covers: only one with the same range, or with a wildcard for its type, can. */
 const findUncovered = (modes: readonly string[], others: readonly string[]): string[] => {
+  const unlisted = new Set(findNew(modes, others))
+  if (unlisted.size === 0) return []
   const wildcardOf = (range: string) => `${range.split('/', 1)[0]}/*`
   const index = Map.groupBy(others.map(parseMediaRange), ({ range, excluded }) =>
     excluded ? undefined : range.endsWith('/*') ? wildcardOf(range) : range,
   )
-  return [...new Set(modes)].filter(mode => {
+  return [...unlisted].filter(mode => {
     const inner = parseMediaRange(mode)
-    const keys = [inner.range, wildcardOf(inner.range), '*/*']
-    return !inner.excluded && !keys.some(key => index.get(key)?.some(outer => covers(outer, inner)))
+    const outer = [inner.range, wildcardOf(inner.range), '*/*'].flatMap(key => index.get(key) ?? [])
+    return !inner.excluded && !outer.some(range => covers(range, inner))
   })
 }
 
@@ -151,21 +152,22 @@ const texts = new Set(['name', 'description', 'provider', 'documentationUrl', 'i
 const compareFields = (
   before: AgentCard,
   after: AgentCard,
-  skills: readonly ItemPair<AgentSkill>[],
+  skills: readonly SkillPair[],
   found: readonly FoundChange[],
 ): FoundChange[] => {
   const explained = new Set(found.flatMap(({ pointer }) => ancestorsOf(pointer)))
   const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
     pairMembers(earlier, later).flatMap(([name, old, current]) => {
+      if (jsonEquals(old, current)) return []
       const pointer = place + formatPointer(name)
-      if (explained.has(pointer) || jsonEquals(old, current)) return []
+      if (explained.has(pointer)) return []
       const rule = pointer === '/version' ? 'version-changed' : texts.has(name) ? 'text-changed' : 'details-changed'
       return change(rule, pointer, `${subject} ${describeDifference(name, old, current)}`)
     })
   const inSkills = skills.flatMap(({ before, after, name, pointer }) =>
     before && after ? compare(before as JsonObject, after as JsonObject, name, pointer) : [],
   )
-  for (const { pointer } of inSkills) for (const ancestor of ancestorsOf(pointer)) explained.add(ancestor)
+  if (inSkills.length > 0) explained.add('/skills')
   return [...compare(before as JsonObject, after as JsonObject, 'the agent', ''), ...inSkills]
 }
 

@@ -4,20 +4,14 @@ import type { AgentCard, AgentSkill, Finding } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { compareValues } from './drift.ts'
-import { type ItemPair, pairMembers, pairSkills } from './pairs.ts'
+import { pairMembers, pairSkills, type SkillPair } from './pairs.ts'
 
 /** Compares the security schemes of two cards, and which of them the cards and their skills require. */
-export const compareSecurity = (
-  before: AgentCard,
-  after: AgentCard,
-  skills: readonly ItemPair<AgentSkill>[],
-): FoundChange[] => {
+export const compareSecurity = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): FoundChange[] => {
   const budget = createBudget()
   return [
     ...pairMembers(before.securitySchemes, after.securitySchemes).flatMap(compareScheme),
-    ...pairRequirements(before, after, skills).flatMap(({ isNew, earlier, later, ...subject }) =>
-      isNew ? [] : earlier.flatMap(each => compareRequirements(subject, [each, later], budget)),
-    ),
+    ...pairRequirements(before, after, skills).flatMap(pair => (pair.isNew ? [] : compareRequirements(pair, budget))),
   ]
 }
 
@@ -25,9 +19,7 @@ export const compareSecurity = (
 export const findWeakerSecurity = (before: AgentCard, after: AgentCard): Finding[] => {
   const budget = createBudget()
   return [
-    ...pairRequirements(before, after, pairSkills(before, after)).flatMap(({ earlier, later, pointer }) =>
-      distinct(earlier.flatMap(each => findWeaker(each, later, `${pointer}/securityRequirements`, budget))),
-    ),
+    ...pairRequirements(before, after, pairSkills(before, after)).flatMap(pair => findWeaker(pair, budget)),
     ...pairMembers(before.securitySchemes, after.securitySchemes).flatMap(findWeakerScheme),
   ]
 }
@@ -117,55 +109,60 @@ const findWeakerScheme = ([name, before, after]: [name: string, before: Scheme, 
 export type Requirements = NonNullable<AgentCard['securityRequirements']>
 type Requirement = Requirements[number]
 
+/** The requirements of an agent or skill: the earlier ones of which the later ones take the place. */
+type RequirementPair = { name: string; pointer: Pointer; isNew: boolean; earlier: Requirements[]; later: Requirements }
+
 /**
- * Pairs the requirements of the card and of each skill, whose own replace the card's, with the earlier ones. A new skill
- * may be a renamed one, so it is paired with the own requirements of each that is removed.
+ * Pairs the requirements of two cards and their skills, whose own replace the card's. A new skill may be a renamed one,
+ * so it is paired with the own requirements of each that is removed.
  */
-const pairRequirements = (
-  { securityRequirements: ofCard }: AgentCard,
-  { securityRequirements: ofLater }: AgentCard,
-  skills: readonly ItemPair<AgentSkill>[],
-) => {
-  const gone = skills.flatMap(({ before, after }) => (after ? [] : [before?.securityRequirements]))
-  const removed = distinct(gone.filter(requirements => requirements !== undefined))
+const pairRequirements = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): RequirementPair[] => {
+  const [ofCard, ofLater] = [before.securityRequirements ?? [], after.securityRequirements ?? []]
+  const removed = distinct(skills.flatMap(({ before, after }) => (after ? [] : listOwn(before))))
   return [
-    { name: 'the agent', pointer: '', isNew: false, earlier: [ofCard], later: ofLater },
-    ...skills.flatMap(({ name, pointer, before, after }) => {
-      const [old, own] = [before?.securityRequirements, after?.securityRequirements]
+    { name: 'the agent', pointer: '/securityRequirements', isNew: false, earlier: [ofCard], later: ofLater },
+    ...skills.flatMap(({ name, pointer: place, before, after }) => {
+      const [[old], [own]] = [listOwn(before), listOwn(after)]
       const earlier = old ? [old] : [...(own ? [ofCard] : []), ...(before ? [] : removed)]
-      return after ? [{ name, pointer, isNew: before === undefined, earlier, later: own ?? ofLater }] : []
+      const pointer = `${place}/securityRequirements`
+      return after ? [{ name, pointer, isNew: !before, earlier, later: own ?? ofLater }] : []
     }),
   ]
 }
 
-const distinct = <Item>(items: readonly Item[]): Item[] => [
+const listOwn = (skill: AgentSkill | undefined): Requirements[] =>
+  skill?.securityRequirements ? [skill.securityRequirements] : []
+
+const distinct = <Item>(items: readonly Item[]) => [
   ...new Map(items.map(item => [JSON.stringify(item), item])).values(),
 ]
 
 /** Finds the alternatives of which none was enough before. */
-const findWeaker = (
-  before: Requirements = [],
-  after: Requirements = [],
-  pointer: Pointer,
-  budget: Budget,
-): Finding[] => {
-  if (budget.comparisons <= 0)
-    return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
-  if (allowsAnonymous(before)) return []
-  if (allowsAnonymous(after)) return [{ pointer, message: 'lets callers in without credentials, which were required' }]
-  return findUncovered(after, before, budget).map(index => ({
-    pointer: `${pointer}/${index}`,
-    message: `lets callers in with ${describeRequirement(after[index])}, which was not enough`,
-  }))
+const findWeaker = ({ pointer, earlier, later }: RequirementPair, budget: Budget): Finding[] => {
+  const weaker = earlier.flatMap((before): Finding[] => {
+    if (budget.comparisons <= 0)
+      return [{ pointer, message: 'has too many alternatives to be compared with those before' }]
+    if (allowsAnonymous(before)) return []
+    if (allowsAnonymous(later))
+      return [{ pointer, message: 'lets callers in without credentials, which were required' }]
+    return findUncovered(later, before, budget).map(index => ({
+      pointer: `${pointer}/${index}`,
+      message: `lets callers in with ${describeRequirement(later[index])}, which was not enough`,
+    }))
+  })
+  return distinct(weaker)
 }
-const compareRequirements = (
-  { name, pointer }: { name: string; pointer: Pointer },
-  [before = [], after = []]: readonly [Requirements | undefined, Requirements | undefined],
-  budget: Budget,
-): FoundChange[] => {
-  if (jsonEquals(before, after)) return []
+
+const compareRequirements = (pair: RequirementPair, budget: Budget): FoundChange[] => {
+  const {
+    name,
+    pointer,
+    earlier: [before],
+    later: after,
+  } = pair
+  if (before === undefined || jsonEquals(before, after)) return []
   const found = (rule: FoundChange['rule'], clause: string, isFound = true) =>
-    changeIf(isFound, rule, `${pointer}/securityRequirements`, `${name} ${clause}`)
+    changeIf(isFound, rule, pointer, `${name} ${clause}`)
   const [wasOpen, isOpen] = [allowsAnonymous(before), allowsAnonymous(after)]
   if (wasOpen && !isOpen) return found('credentials-required', `now requires credentials: ${listAlternatives(after)}`)
   if (isOpen && !wasOpen) return found('credentials-accepted', 'no longer requires credentials')
