@@ -40,10 +40,8 @@ const compareInterfaces = (before: readonly AgentInterface[], after: readonly Ag
   )
   return [
     ...matched,
-    ...[...removed].map(([index, item]) =>
-      found('interface-removed', index, `no longer offers ${describeInterface(item)}`),
-    ),
-    ...[...added].map(([index, item]) => found('interface-added', index, `now also offers ${describeInterface(item)}`)),
+    ...[...removed].map(([index, item]) => found('interface-removed', index, `no longer offers ${describe(item)}`)),
+    ...[...added].map(([index, item]) => found('interface-added', index, `now also offers ${describe(item)}`)),
   ]
 }
 
@@ -70,7 +68,7 @@ const interfaceMatches: readonly [keyOf: (item: AgentInterface) => string, rule?
 const describeProtocol = (item: AgentInterface): string =>
   `${quote(item.protocolBinding)} (A2A ${quote(majorMinor(item.protocolVersion))})`
 
-const describeInterface = (item: AgentInterface): string => `${describeProtocol(item)} at ${describeAddress(item)}`
+const describe = (item: AgentInterface): string => `${describeProtocol(item)} at ${describeAddress(item)}`
 
 const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
@@ -155,7 +153,8 @@ const compareFields = (
   skills: readonly SkillPair[],
   found: readonly FoundChange[],
 ): FoundChange[] => {
-  const explained = new Set(found.flatMap(({ pointer }) => ancestorsOf(pointer)))
+  const listAncestors = (_: string, index: number, tokens: string[]) => tokens.slice(0, index + 1).join('/')
+  const explained = new Set(found.flatMap(({ pointer }) => pointer.split('/').map(listAncestors)))
   const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
     pairMembers(earlier, later).flatMap(([name, old, current]) => {
       if (jsonEquals(old, current)) return []
@@ -183,12 +182,6 @@ const isReordered = (before: Json, after: Json): boolean => {
   if (!Array.isArray(before) || !Array.isArray(after)) return false
   const [sorted, other] = [before, after].map(list => list.map(item => JSON.stringify(item)).toSorted())
   return jsonEquals(sorted, other)
-}
-
-/** Returns a pointer and the pointers to what contains its target. */
-const ancestorsOf = (pointer: Pointer): Pointer[] => {
-  const tokens = pointer.split('/')
-  return tokens.slice(1).map((_, index) => tokens.slice(0, index + 2).join('/'))
 }
 
 /** Names of this length fit into a message twice. */

@@ -85,21 +85,17 @@ const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
 
 /** Compares which access tokens of the card's issuers are accepted. */
 const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifest): FoundChange[] => {
-  const [oldScope, scope] = [before?.scope, after?.scope]
+  const [oldScopes, scopes] = [[before?.scope ?? []].flat(), [after?.scope ?? []].flat()]
   const [oldAudiences, audiences] = [listAudiences(before), listAudiences(after)]
-  const required = (pointer: Pointer, clause: string) =>
-    change('credentials-required', pointer, `access tokens ${clause}`)
-  const accepted = (pointer: Pointer, clause: string) =>
-    change('credentials-accepted', pointer, `access tokens ${clause}`)
+  const found = (rule: FoundChange['rule']) => (pointer: Pointer, clause: string) =>
+    change(rule, pointer, `access tokens ${clause}`)
+  const [required, accepted] = [found('credentials-required'), found('credentials-accepted')]
+  const lifted = scopes.length > 0 ? [] : oldScopes
   return [
     ...findNew(oldAudiences, audiences).map(name => required('/jwt/audience', `for ${name} are no longer accepted`)),
     ...findNew(audiences, oldAudiences).map(name => accepted('/jwt/audience', `for ${name} are now accepted`)),
-    ...(scope === undefined || scope === oldScope
-      ? []
-      : [required('/jwt/scope', `now need the scope ${quote(scope)}`)]),
-    ...(scope !== undefined || oldScope === undefined
-      ? []
-      : [accepted('/jwt/scope', `no longer need the scope ${quote(oldScope)}`)]),
+    ...findNew(scopes, oldScopes).map(name => required('/jwt/scope', `now need the scope ${quote(name)}`)),
+    ...lifted.map(name => accepted('/jwt/scope', `no longer need the scope ${quote(name)}`)),
     ...pairMembers<Json>(before?.tiers, after?.tiers).flatMap(([tier, old, current]) => {
       const pointer = formatPointer('jwt', 'tiers', tier)
       if (jsonEquals(old, current)) return []
