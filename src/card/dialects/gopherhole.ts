@@ -3,16 +3,13 @@ import { formatPointer, isJsonObject, omit } from '../../json/index.ts'
 import { type AgentCard, link } from '../model/index.ts'
 import {
   applyAliases,
-  fieldAliases,
+  listAliases,
   modeDefaults,
   pickV1Interface,
-  readCard,
   superxProtocol,
   topLevelVersion,
 } from '../read/index.ts'
-import { checkFields, type Dialect, writeV0 } from './dialect.ts'
-
-const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
+import { type Dialect, readOwn, writeV0 } from './dialect.ts'
 
 /** The capabilities that GopherHole adds to a card that it serves. */
 const defaultFlags = { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true }
@@ -25,10 +22,7 @@ export const gopherhole: Dialect = {
     const missing = protocolVersion === undefined ? 'protocolVersion' : 'supportedInterfaces'
     return { flags: defaultFlags, reason: `GopherHole's default, as no \`${missing}\` is given`, isAssumed: true }
   },
-  read: (card, provenance) => {
-    checkFields(card, fields, provenance)
-    return readCard(card, '1.0', provenance)
-  },
+  ...readOwn({ card: { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) } }, '1.0'),
   write: card => {
     const primary = pickV1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, primary)
@@ -40,7 +34,7 @@ export const gopherhole: Dialect = {
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
       document: {
-        ...applyAliases(omit(document, ...omitted), fieldAliases.gopherhole),
+        ...applyAliases(omit(document, ...omitted), listAliases('gopherhole')),
         capabilities: card.capabilities,
       },
       dropped: [

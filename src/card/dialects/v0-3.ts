@@ -1,12 +1,20 @@
 import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
-import { absentMeansFalse, getWrappers, hasField, listNames, readCard, schemeWrappers } from '../read/index.ts'
-import { checkFields, type Dialect, omitIncompleteProvider, sharedV0Fields, type Written, writeV0 } from './dialect.ts'
+import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
+import {
+  anything,
+  type Dialect,
+  omitIncompleteProvider,
+  readOwn,
+  sharedFields,
+  type Written,
+  writeV0,
+} from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
-const markerFields = new Set(
-  listNames(`defaultInputModes defaultOutputModes preferredTransport additionalInterfaces
-    supportsAuthenticatedExtendedCard authentication interfaces signatures`),
-)
+const markerFields = new Set([
+  ...['defaultInputModes', 'defaultOutputModes', 'preferredTransport', 'additionalInterfaces', 'authentication'],
+  ...['supportsAuthenticatedExtendedCard', 'interfaces', 'signatures'],
+])
 
 /** Capabilities of A2A that GopherHole does not have. */
 const markerCapabilities = new Set(['stateTransitionHistory', 'extensions'])
@@ -19,12 +27,8 @@ export const v0_3: Dialect = {
     /^v?0\./i.test(toText(card.protocolVersion ?? card.protocol_version)) ||
     hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
   capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
-  read: (card, provenance) => {
-    checkFields(card, sharedV0Fields, provenance)
-    return readCard(card, '0.3', provenance)
-  },
+  ...readOwn({ card: { ...sharedFields, interfaces: anything } }, '0.3'),
   write: card => dropIncomplete(writeV0(card)),
-  ownFields: { card: ['authentication', 'interfaces'] },
 }
 
 /** Returns whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */

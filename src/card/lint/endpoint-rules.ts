@@ -7,6 +7,7 @@ import {
   differInTransport,
   interfaceTransports,
   isInterfaceList,
+  links as linkFields,
   parseBinding,
   unreadTransports,
 } from '../read/index.ts'
@@ -50,10 +51,8 @@ const publicUrls = (context: LintContext): UrlAt[] => {
   return endpoints(context).some(({ url }) => isPrivateHost(url.hostname)) ? [] : authorities(context)
 }
 
-const linkFields = ['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl']
-
 const linksOf = ({ card, sourceOf }: LintContext): Authored[] => [
-  ...linkFields.map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
+  ...[...linkFields, 'supportUrl'].map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
   { pointer: sourceOf('/provider/url'), value: card.provider?.url },
 ]
 

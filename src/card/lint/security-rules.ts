@@ -4,7 +4,7 @@ import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
-import { getWrappers } from '../read/index.ts'
+import { getWrappers, standardFlags } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
 import { closestExisting, getAuthored, getAuthoredSkills, type LintContext, type Rule, rule } from './rule.ts'
 
@@ -177,9 +177,9 @@ const findEmpty = (value: Json, pointer: Pointer): Pointer[] => {
 }
 
 const findImplicit = (context: LintContext): Pointer[] =>
-  ['/capabilities/streaming', '/capabilities/pushNotifications', '/capabilities/extendedAgentCard'].filter(
-    pointer => getAuthored(context, pointer).value === undefined,
-  )
+  standardFlags
+    .map(name => formatPointer('capabilities', name))
+    .filter(pointer => getAuthored(context, pointer).value === undefined)
 
 const findOddParams = ({ card }: LintContext): Pointer[] =>
   (card.capabilities.extensions ?? []).flatMap(({ params }, index) =>

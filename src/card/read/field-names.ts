@@ -1,44 +1,82 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../../json/index.ts'
+import type { Member, Members } from '../model/index.ts'
+import {
+  AgentCapabilities,
+  AgentCard,
+  AgentInterface,
+  AgentProvider,
+  AgentSkill,
+  membersOf,
+  SecurityScheme,
+} from '../model/index.ts'
 import type { Provenance } from './provenance.ts'
 
-/** Splits a text into the names that it lists. */
-export const listNames = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-/** The fields that A2A and GopherHole define, by the kind of object that has them. */
-export const knownFields = {
-  card: listNames(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
-    privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
-    supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
-    additionalInterfaces supportedInterfaces signatures`),
-  capabilities: listNames('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
-  provider: listNames('organization url'),
-  skill: listNames('id name description tags examples inputModes outputModes security securityRequirements'),
-  interface: listNames('url transport protocolBinding protocolVersion tenant'),
-  scheme: listNames('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
-} as const
+/** The members of the objects in a card, by the kind of object: those of A2A and GopherHole. */
+const members = {
+  card: membersOf(AgentCard),
+  capabilities: membersOf(AgentCapabilities),
+  provider: membersOf(AgentProvider),
+  skill: membersOf(AgentSkill),
+  interface: membersOf(AgentInterface),
+  scheme: new Map([...membersOf(SecurityScheme).values()].flatMap(({ inner = [] }) => [...inner])),
+} as const satisfies Record<string, Members>
 
 /** A kind of object in a card. */
-export type ObjectKind = keyof typeof knownFields
+export type ObjectKind = keyof typeof members
+
+/** Lists the names of an object's members of which a test is true. */
+export const listNames = (kind: ObjectKind, isListed: (member: Member) => boolean = () => true): string[] =>
+  [...members[kind]].flatMap(([name, member]) => (isListed(member) ? [name] : []))
+
+/** The links of a card that people follow, and those that A2A 1.0 has. */
+export const links = listNames('card', ({ is }) => is === 'link')
+export const standardLinks = listNames('card', ({ is, presence }) => is === 'link' && presence !== undefined)
+
+const isFlag = ({ type }: Member): boolean => type === 'boolean'
+
+/** The capabilities of A2A 1.0 that are flags. */
+export const standardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /** The canonical key for each spelling, after the kind of object. Servers have been seen to use snake_case anywhere. */
 const canonicalKeys = new Map(
-  Object.entries(knownFields).flatMap(([kind, fields]) =>
-    fields.flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
+  Object.entries(members).flatMap(([kind, fields]) =>
+    [...fields.keys()].flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
   ),
 )
 
 /** Returns the canonical spelling of a key, or the key itself if it is unknown. */
 export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys.get(`${kind} ${key}`) ?? key
 
-/** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
-const flags = new Map([
-  ...listNames(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal
-    parallelToolCalls authentication rateLimit`).map(name => [name.toLowerCase(), name] as const),
-  ['statehistory', 'stateTransitionHistory'],
-])
+/** Another name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
+type Alias = { alias: string; canonical: string; accepts: Member['accepts'] }
+
+/** The other names for fields, by the kind of object that has them. */
+export type Aliases = Readonly<Record<'card' | 'capabilities' | 'provider', readonly Alias[]>>
+
+/** Lists the names that dialects have for fields whose values are the same. */
+export const listAliases = (...dialects: readonly ('gopherhole' | 'shaman')[]): Aliases => {
+  const listIn = (kind: ObjectKind): Alias[] =>
+    [...members[kind]].flatMap(([canonical, { in: names, accepts }]) =>
+      dialects.flatMap(dialect => (names?.[dialect] ? [{ alias: names[dialect], canonical, accepts }] : [])),
+    )
+  return { card: listIn('card'), capabilities: listIn('capabilities'), provider: listIn('provider') }
+}
+/** The aliases of every dialect. */
+export const aliases = listAliases('gopherhole', 'shaman')
+
+/** The capabilities that only Shaman has. */
+export const shamanFlags = ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit']
+
+/** The capabilities that a card may list by name, by the name in lower case. */
+const flags = new Map(
+  [
+    ...[...listNames('capabilities', isFlag), ...shamanFlags].map(name => ({ alias: name, canonical: name })),
+    ...aliases.capabilities,
+  ].map(({ alias, canonical }) => [alias.toLowerCase(), canonical]),
+)
 
 /** Returns the canonical name of a capability that is a flag, in any spelling; undefined for any other text. */
 export const canonicalFlag = (name: string): string | undefined => flags.get(name.toLowerCase().replace(/[\s_-]/g, ''))
@@ -77,80 +115,55 @@ export const canonicalizeKeys = (object: JsonObject, kind: ObjectKind, at: Point
   return Object.fromEntries(entries)
 }
 
-/** A dialect's own name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
-type Alias = { alias: string; canonical: string; accepts?: (value: Json) => boolean }
-
-/** The aliases of one dialect, by the kind of object that has them. */
-export type DialectAliases = { card?: readonly Alias[]; capabilities?: readonly Alias[]; provider?: readonly Alias[] }
-
-/** The field aliases of each dialect. */
-export const fieldAliases = {
-  gopherhole: {
-    card: [
-      { alias: 'supportedInputModes', canonical: 'defaultInputModes' },
-      { alias: 'supportedOutputModes', canonical: 'defaultOutputModes' },
-    ],
-  },
-  shaman: {
-    // In other dialects an icon can be an emoji, or the name of one.
-    card: [{ alias: 'icon', canonical: 'iconUrl', accepts: value => /^https?:\/\//i.test(toText(value)) }],
-    capabilities: [{ alias: 'stateHistory', canonical: 'stateTransitionHistory' }],
-    provider: [{ alias: 'name', canonical: 'organization' }],
-  },
-} as const satisfies Record<string, DialectAliases>
-
 /**
  * Replaces the aliases of every dialect by the canonical fields, whatever the card's dialect, as authors mix them.
  * Where a card has both and they differ, both stay: the alias is then an unknown field.
  */
 export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject =>
-  Object.values<DialectAliases>(fieldAliases).reduce(
-    (resolved, dialect) =>
-      mapObjects(resolved, dialect, (object, aliases, at) =>
-        aliases.reduce((read, { alias, canonical, accepts }) => {
-          const value = Object.hasOwn(read, alias) ? read[alias] : undefined
-          if (value === undefined || accepts?.(value) === false) return read
-          if (jsonEquals(value, read[canonical])) return omit(read, alias)
-          if (read[canonical] !== undefined) return read
-          provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
-          return { ...omit(read, alias), [canonical]: value }
-        }, object),
-      ),
-    card,
+  mapObjects(card, aliases, (object, names, at) =>
+    names.reduce((read, { alias, canonical, accepts }) => {
+      const value = Object.hasOwn(read, alias) ? read[alias] : undefined
+      if (value === undefined || accepts?.(value) === false) return read
+      if (jsonEquals(value, read[canonical])) return omit(read, alias)
+      if (read[canonical] !== undefined) return read
+      provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
+      return { ...omit(read, alias), [canonical]: value }
+    }, object),
   )
 
-/** Replaces canonical fields by a dialect's aliases, except where an unknown field has that name already. */
-export const applyAliases = (card: JsonObject, dialect: DialectAliases): JsonObject =>
-  mapObjects(card, dialect, (object, aliases) =>
+/** Replaces canonical fields by aliases, except where an unknown field has that name already. */
+export const applyAliases = (card: JsonObject, aliases: Aliases): JsonObject =>
+  mapObjects(card, aliases, (object, names) =>
     Object.fromEntries(
       jsonEntries(object).map(([key, value]) => {
-        const match = aliases.find(({ canonical, accepts }) => canonical === key && (accepts?.(value) ?? true))
+        const match = names.find(({ canonical, accepts }) => canonical === key && (accepts?.(value) ?? true))
         const name = match?.alias ?? key
         return [Object.hasOwn(object, name) ? key : name, value]
       }),
     ),
   )
 
-/** Applies a function to a card and to the objects in it that the dialect has aliases for. */
+/** Applies a function to a card and to the objects in it that have aliases. */
 const mapObjects = (
   card: JsonObject,
-  { card: aliases = [], ...inner }: DialectAliases,
-  change: (object: JsonObject, aliases: readonly Alias[], pointer: Pointer) => JsonObject,
+  aliases: Aliases,
+  change: (object: JsonObject, names: readonly Alias[], pointer: Pointer) => JsonObject,
 ): JsonObject => {
-  const changed = aliases.length > 0 ? change(card, aliases, '') : card
-  const members = (['capabilities', 'provider'] as const).flatMap(name => {
+  const changed = aliases.card.length > 0 ? change(card, aliases.card, '') : card
+  const inner = (['capabilities', 'provider'] as const).flatMap(name => {
     const object = changed[name]
-    return inner[name] && isJsonObject(object) ? [[name, change(object, inner[name], formatPointer(name))]] : []
+    if (aliases[name].length === 0 || !isJsonObject(object)) return []
+    return [[name, change(object, aliases[name], formatPointer(name))]]
   })
-  return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
+  return inner.length > 0 ? { ...changed, ...Object.fromEntries(inner) } : changed
 }
 
 /** Fields of several generations that are read alike, each with the canonical one. */
-const equivalentFields = new Map([
-  ['security', 'securityRequirements'],
-  ['supportedInputModes', 'defaultInputModes'],
-  ['supportedOutputModes', 'defaultOutputModes'],
-])
+const equivalentFields = new Map(
+  [...members.card].flatMap(([canonical, { in: names = {} }]) =>
+    Object.values(names).flatMap(name => (members.card.has(name) ? [[name, canonical] as const] : [])),
+  ),
+)
 
 const toCanonicalField = (name: string): string => {
   const key = canonicalKey(name, 'card')

@@ -2,7 +2,7 @@ import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
-import { canonicalFlag, hasField, listCapabilityNames, listNames } from './field-names.ts'
+import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
 
 /** A format whose documents are published where a card should be. */
@@ -32,9 +32,13 @@ const isIndex = (document: JsonObject): boolean => {
 }
 
 /** Fields that only A2A has. */
-const cardFields = new Set(
-  listNames('supportedInterfaces additionalInterfaces preferredTransport defaultInputModes defaultOutputModes'),
-)
+const cardFields = new Set([
+  'supportedInterfaces',
+  'additionalInterfaces',
+  'preferredTransport',
+  'defaultInputModes',
+  'defaultOutputModes',
+])
 
 const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
 

@@ -1,18 +1,14 @@
 import * as v from 'valibot'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
-import { looseObject } from '../model/index.ts'
+import { looseObject, membersOf, oauthFlows, SecurityScheme } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
 /** The wrapper of v1.0 by the type of a security scheme in OpenAPI and v0.3. */
-export const schemeWrappers: ReadonlyMap<string, string> = new Map([
-  ['apiKey', 'apiKeySecurityScheme'],
-  ['http', 'httpAuthSecurityScheme'],
-  ['oauth2', 'oauth2SecurityScheme'],
-  ['openIdConnect', 'openIdConnectSecurityScheme'],
-  ['mutualTLS', 'mtlsSecurityScheme'],
-])
+export const schemeWrappers: ReadonlyMap<string, string> = new Map(
+  [...membersOf(SecurityScheme)].map(([wrapper, { in: names }]) => [names?.['0.3'] ?? wrapper, wrapper]),
+)
 const API_KEY = 'apiKeySecurityScheme'
 const typeOfWrapper = new Map([...schemeWrappers].map(([type, wrapper]) => [wrapper, type] as const))
 
@@ -21,9 +17,6 @@ const wrongTypes = new Map(Object.entries({ httpAuth: 'http', apikey: 'apiKey', 
 
 const findWrapper = (type: Json | undefined): string | undefined =>
   schemeWrappers.get(wrongTypes.get(toText(type)) ?? toText(type))
-
-/** The OAuth flows of A2A. */
-export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
 export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
@@ -34,8 +27,8 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
 type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
-/** The version of A2A whose form a card has; undefined for a hybrid, which may have the forms of both. */
-export type CardForm = '0.3' | '1.0' | undefined
+/** The form of a card: with a `url`, or a list of interfaces; undefined for a hybrid, which may have the forms of both. */
+export type CardForm = 'url' | 'interfaces' | undefined
 
 /** The context in which the security requirements of a card and its skills are read. */
 export type SecurityContext = { split: SplitSchemes; form: CardForm }
@@ -62,7 +55,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   const [wrapped, ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
     const type = typeOfWrapper.get(wrapped[0])
-    if (form === '0.3' && scheme === authored)
+    if (form === 'url' && scheme === authored)
       provenance.noteConversion(pointer, `in the form of A2A 1.0: in 0.3, its type is "${type}"`)
     return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
   }
@@ -73,7 +66,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   if (wrapper === undefined) return scheme
   const standardType = typeOfWrapper.get(wrapper)
   if (type !== standardType) provenance.noteConversion(`${pointer}/type`, `read as "${standardType}"`)
-  if (form === '1.0') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
+  if (form === 'interfaces') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
   const inner = canonicalizeKeys(members, 'scheme', pointer, provenance)
   if (wrapper === API_KEY && inner.location !== undefined && inner.in === undefined)
     provenance.noteConversion(`${pointer}/location`, 'the name of A2A 1.0 for `in`')
