@@ -39,19 +39,14 @@ export type OwnMembers = Partial<Record<'card' | 'capabilities' | 'provider' | '
 /** The schema of a member whose type is not checked. */
 export const anything = v.optional(json)
 
-/** Members that v0.x cards share and the canonical card does not have. */
-export const sharedFields = { authentication: v.optional(V0Authentication) }
-
 /** Creates the reader of a dialect, which reports wrong types in its own members. */
 export const readOwn = (own: OwnMembers, assumedVersion: string) => {
-  const { card, capabilities, provider, skill } = own
-  const entries: v.ObjectEntries = {
+  const { card, skill, ...objects } = own
+  const schema = looseObject<v.ObjectEntries>({
     ...card,
-    ...(capabilities && { capabilities: v.optional(objectOf(capabilities)) }),
-    ...(provider && { provider: v.optional(objectOf(provider)) }),
-    ...(skill && { skills: v.optional(ifOf(Array.isArray, v.array(objectOf(skill)))) }),
-  }
-  const schema = looseObject(entries)
+    ...Object.fromEntries(Object.entries(objects).map(([name, members]) => [name, objectOf(members)])),
+    ...(skill && { skills: ifType(Array.isArray, v.array(objectOf(skill))) }),
+  })
   return {
     own,
     read: (card: JsonObject, provenance: Provenance): JsonObject => {
@@ -62,16 +57,20 @@ export const readOwn = (own: OwnMembers, assumedVersion: string) => {
   }
 }
 
-/** Accepts values of other types, which the schema of the canonical card rejects. */
-const ifOf = (isOfType: (value: unknown) => boolean, schema: v.GenericSchema) =>
-  v.lazy(value => (isOfType(value) ? schema : json))
+/** Creates a schema for values of one type. Accepts others, which the schema of the canonical card rejects. */
+const ifType = (isOfType: (value: unknown) => boolean, schema: v.GenericSchema) =>
+  v.optional(v.lazy(value => (isOfType(value) ? schema : json)))
 
-const objectOf = (own: v.ObjectEntries) => ifOf(isJsonObject, looseObject(own))
+const objectOf = (own: v.ObjectEntries) => ifType(isJsonObject, looseObject(own))
+
+/** Creates the reader of a dialect of v0.x. All of them have `authentication`. */
+export const readV0 = (own: OwnMembers) =>
+  readOwn({ ...own, card: { authentication: v.optional(V0Authentication), ...own.card } }, '0.3')
 
 /** Defines a dialect that is v0.3 with aliases and members of its own. A card authored in it is served as written. */
 export const defineV0Dialect = (own: OwnMembers, aliases?: Aliases) =>
   ({
-    ...readOwn({ ...own, card: { ...sharedFields, ...own.card } }, '0.3'),
+    ...readV0(own),
     write: card => {
       const written = writeV0(card)
       return aliases ? { ...written, document: applyAliases(written.document, aliases) } : written

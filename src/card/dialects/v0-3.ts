@@ -1,14 +1,6 @@
 import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
 import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
-import {
-  anything,
-  type Dialect,
-  omitIncompleteProvider,
-  readOwn,
-  sharedFields,
-  type Written,
-  writeV0,
-} from './dialect.ts'
+import { anything, type Dialect, omitIncompleteProvider, readV0, type Written, writeV0 } from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
 const markerFields = new Set([
@@ -27,7 +19,7 @@ export const v0_3: Dialect = {
     /^v?0\./i.test(toText(card.protocolVersion ?? card.protocol_version)) ||
     hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
   capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
-  ...readOwn({ card: { ...sharedFields, interfaces: anything } }, '0.3'),
+  ...readV0({ card: { interfaces: anything } }),
   write: card => dropIncomplete(writeV0(card)),
 }
 

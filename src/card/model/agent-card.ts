@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName, parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { isJsonObject, toText } from '../../json/index.ts'
-import { known, member, membersOf, message, optional, plain, required } from './members.ts'
+import { type Facts, known, member, membersOf, message, optional, plain, required } from './members.ts'
 import { httpUrl, link, looseObject, record } from './validation.ts'
 
 const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
@@ -22,6 +22,8 @@ const grpcAddress = v.pipe(
 
 const flag = v.boolean()
 const text = v.string()
+const texts = v.array(nonBlank, 'must be a list of strings')
+const tags = v.pipe(stringList, v.nonEmpty('must have at least one tag'))
 const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
 // The tables of members. What a version of A2A adds is a row, in the order of a2a.proto.
@@ -69,26 +71,15 @@ const OAuthFlows = message({
 
 export const oauthFlows = [...membersOf(OAuthFlows).keys()]
 
+const wrapped = <Schema extends v.GenericSchema>(type: string, schema: Schema) =>
+  optional(schema, undefined, { in: { '0.3': type } })
+
 const schemes = message({
-  apiKeySecurityScheme: optional(ApiKey, 'A key in a header, a query or a cookie.', { in: { '0.3': 'apiKey' } }),
-  httpAuthSecurityScheme: optional(
-    scheme({ scheme: required(singleLine), bearerFormat: plain(singleLine) }),
-    'HTTP authentication, such as a bearer token.',
-    {
-      in: { '0.3': 'http' },
-    },
-  ),
-  oauth2SecurityScheme: optional(
-    scheme({ oauth2MetadataUrl: plain(httpUrl), flows: required(OAuthFlows) }),
-    'OAuth 2.0.',
-    {
-      in: { '0.3': 'oauth2' },
-    },
-  ),
-  openIdConnectSecurityScheme: optional(scheme({ openIdConnectUrl: required(httpUrl) }), 'OpenID Connect.', {
-    in: { '0.3': 'openIdConnect' },
-  }),
-  mtlsSecurityScheme: optional(scheme({}), 'Mutual TLS.', { in: { '0.3': 'mutualTLS' } }),
+  apiKeySecurityScheme: wrapped('apiKey', ApiKey),
+  httpAuthSecurityScheme: wrapped('http', scheme({ scheme: required(singleLine), bearerFormat: plain(singleLine) })),
+  oauth2SecurityScheme: wrapped('oauth2', scheme({ oauth2MetadataUrl: plain(httpUrl), flows: required(OAuthFlows) })),
+  openIdConnectSecurityScheme: wrapped('openIdConnect', scheme({ openIdConnectUrl: required(httpUrl) })),
+  mtlsSecurityScheme: wrapped('mutualTLS', scheme({})),
 })
 const wrappers = [...membersOf(schemes).keys()]
 
@@ -107,10 +98,13 @@ export const SecurityRequirements = v.array(
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
 
+const URL_ABOUT = 'Where the agent is called: a URL, or host:port for gRPC.'
+const BINDING_ABOUT = 'JSONRPC, HTTP+JSON or GRPC.'
+
 const interfaceAt = (url: v.GenericSchema<string>) =>
   message({
-    url: required(url, 'Where the agent is called: a URL, or host:port for gRPC.'),
-    protocolBinding: required(singleLine, 'JSONRPC, HTTP+JSON or GRPC.'),
+    url: required(url, URL_ABOUT),
+    protocolBinding: required(singleLine, BINDING_ABOUT),
     tenant: plain(singleLine, 'The tenant that calls to this endpoint are for.'),
     protocolVersion: required(singleLine, 'The version of A2A, such as "1.0".'),
     transport: known(),
@@ -124,18 +118,18 @@ export const AgentInterface = v.lazy(value =>
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
 /** An endpoint in the list of A2A 0.3. */
-const additionalInterface = message({
-  url: known('Where the agent is called: a URL, or host:port for gRPC.'),
-  transport: known('JSONRPC, HTTP+JSON or GRPC.'),
-})
+const additionalInterface = message({ url: known(URL_ABOUT), transport: known(BINDING_ABOUT) })
 
-const AgentExtension = message({
+/** An extension of A2A that an agent supports. */
+export const AgentExtension = message({
   // The proto does not require it; this host does.
   uri: member('plain', singleLine, undefined, { is: 'id' }),
   description: plain(text),
   required: plain(flag),
   params: optional(looseObject({})),
 })
+
+const otherFlag = (about: string, facts?: Facts) => member(undefined, v.optional(flag), about, facts)
 
 /** The optional features of an agent. */
 export const AgentCapabilities = message(
@@ -144,13 +138,10 @@ export const AgentCapabilities = message(
     pushNotifications: optional(flag, 'Whether the agent calls clients back.'),
     extendedAgentCard: optional(flag, 'Whether callers with a token get another card. `extended` and `tiers` set it.'),
     extensions: plain(v.array(AgentExtension), 'Extensions of A2A that the agent supports.'),
-    multiTurn: member(undefined, v.optional(flag), 'Whether the agent continues a conversation (GopherHole).'),
-    stateTransitionHistory: member(
-      undefined,
-      v.optional(flag),
-      'Whether tasks have a history of their states (A2A 0.3).',
-      { in: { shaman: 'stateHistory' } },
-    ),
+    multiTurn: otherFlag('Whether the agent continues a conversation (GopherHole).'),
+    stateTransitionHistory: otherFlag('Whether tasks have a history of their states (A2A 0.3).', {
+      in: { shaman: 'stateHistory' },
+    }),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
@@ -170,12 +161,8 @@ export const AgentSkill = message({
   id: required(singleLine, 'The id of the skill in kebab-case.', { is: 'id' }),
   name: required(singleLine, 'What the skill is called.', { is: 'text' }),
   description: required(nonBlank, 'What the skill does, what it takes and what it returns.', { is: 'text' }),
-  tags: required(
-    v.pipe(stringList, v.nonEmpty('must have at least one tag')),
-    'Words by which people and catalogs find the skill.',
-    { is: 'text' },
-  ),
-  examples: plain(v.array(nonBlank, 'must be a list of strings'), 'Prompts that the skill can answer.', { is: 'text' }),
+  tags: required(tags, 'Words by which people and catalogs find the skill.', { is: 'text' }),
+  examples: plain(texts, 'Prompts that the skill can answer.', { is: 'text' }),
   inputModes: plain(stringList, 'The media types that the skill accepts, if they are not those of the agent.'),
   outputModes: plain(stringList, 'The media types that the skill produces, if they are not those of the agent.'),
   securityRequirements: plain(SecurityRequirements, 'The same, as A2A 1.0 writes it.'),
@@ -250,15 +237,3 @@ export const modeMembers = [
   { direction: 'input', defaults: 'defaultInputModes', own: 'inputModes' },
   { direction: 'output', defaults: 'defaultOutputModes', own: 'outputModes' },
 ] as const
-
-/** The names of members that identify their object. */
-export const identifiers = new Set(
-  [...membersOf(AgentSkill), ...membersOf(AgentExtension)].flatMap(([name, { is }]) => (is === 'id' ? [name] : [])),
-)
-
-/** The names of members of a card and its skills that people read, and models that choose between them. */
-export const textMembers = new Set(
-  [...membersOf(AgentCard), ...membersOf(AgentSkill)].flatMap(([name, { is, presence }]) =>
-    presence && (is === 'text' || is === 'link') ? [name] : [],
-  ),
-)

@@ -6,7 +6,7 @@ import { looseObject } from './validation.ts'
 type Presence = 'required' | 'optional' | 'plain'
 
 /** The facts about a member that code of this host needs. */
-type Facts = {
+export type Facts = {
   /** Its names in other dialects. In A2A 0.3, its form differs as well; that of a scheme is the `type`. */
   in?: Partial<Record<'0.3' | 'gopherhole' | 'shaman', string>>
   /** Tests values of another name that is ambiguous between dialects. */

@@ -4,6 +4,7 @@ import type { Member, Members } from '../model/index.ts'
 import {
   AgentCapabilities,
   AgentCard,
+  AgentExtension,
   AgentInterface,
   AgentProvider,
   AgentSkill,
@@ -17,6 +18,7 @@ const members = {
   card: membersOf(AgentCard),
   capabilities: membersOf(AgentCapabilities),
   provider: membersOf(AgentProvider),
+  extension: membersOf(AgentExtension),
   skill: membersOf(AgentSkill),
   interface: membersOf(AgentInterface),
   scheme: new Map([...membersOf(SecurityScheme).values()].flatMap(({ inner = [] }) => [...inner])),

@@ -2,7 +2,7 @@ import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import { type AgentCard, type Finding, identifiers } from '../model/index.ts'
+import type { AgentCard, Finding } from '../model/index.ts'
 import {
   canonicalKey,
   endpointFields,
@@ -71,6 +71,9 @@ const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undef
 
 /** Fields about the people behind an agent, and tokens: this host serves neither. Signatures cover what was signed. */
 const notRewritten = new Set(listNames('card', ({ is, keepsUrls }) => is === 'link' || keepsUrls === true))
+
+/** Members that identify an extension, a skill or a resource, and would identify another if rewritten. */
+const identifiers = new Set((['skill', 'extension'] as const).flatMap(kind => listNames(kind, ({ is }) => is === 'id')))
 
 /** Rewrites every URL in a document, also within longer texts. */
 const rewriteUrls = (document: JsonObject, rewriteUrl: ReturnType<typeof createUrlRewriter>): JsonObject => {
