@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, mapMembers, omit, type Pointer } from '../../json/index.ts'
 import { type AgentCard, type CapabilityDefaults, json, looseObject, validate } from '../model/index.ts'
-import type { Aliases, Provenance } from '../read/index.ts'
+import type { Provenance } from '../read/index.ts'
 import {
   applyAliases,
   pickV0Interface,
@@ -68,7 +68,7 @@ export const readV0 = (own: OwnMembers) =>
   readOwn({ ...own, card: { authentication: v.optional(V0Authentication), ...own.card } }, '0.3')
 
 /** Defines a dialect that is v0.3 with aliases and members of its own. A card authored in it is served as written. */
-export const defineV0Dialect = (own: OwnMembers, aliases?: Aliases) =>
+export const defineV0Dialect = (own: OwnMembers, aliases?: Parameters<typeof applyAliases>[1]) =>
   ({
     ...readV0(own),
     write: card => {

@@ -1,14 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, omit } from '../../json/index.ts'
 import { type AgentCard, link } from '../model/index.ts'
-import {
-  applyAliases,
-  listAliases,
-  modeDefaults,
-  pickV1Interface,
-  superxProtocol,
-  topLevelVersion,
-} from '../read/index.ts'
+import { applyAliases, modeDefaults, pickV1Interface, superxProtocol, topLevelVersion } from '../read/index.ts'
 import { type Dialect, readOwn, writeV0 } from './dialect.ts'
 
 /** The capabilities that GopherHole adds to a card that it serves. */
@@ -34,7 +27,7 @@ export const gopherhole: Dialect = {
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
       document: {
-        ...applyAliases(omit(document, ...omitted), listAliases('gopherhole')),
+        ...applyAliases(omit(document, ...omitted), 'gopherhole'),
         capabilities: card.capabilities,
       },
       dropped: [

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import { link, looseObject, stringList } from '../model/index.ts'
-import { absentMeansFalse, listAliases, shamanFlags } from '../read/index.ts'
+import { absentMeansFalse, shamanFlags } from '../read/index.ts'
 import { type Dialect, defineV0Dialect } from './dialect.ts'
 
 const object = v.nullish(looseObject({}))
@@ -15,7 +15,7 @@ const base = defineV0Dialect(
     },
     capabilities: v.entriesFromList(shamanFlags, v.nullish(v.boolean())),
   },
-  listAliases('shaman'),
+  'shaman',
 )
 
 /** Shaman's card: v0.3 with aliases and fields of its own, whose skills have no id. */

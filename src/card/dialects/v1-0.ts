@@ -1,6 +1,5 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
-import type { Members } from '../model/index.ts'
-import { AgentCard, AgentProvider, membersOf, oauthFlows, SecurityScheme } from '../model/index.ts'
+import { cardMembers, type Members } from '../model/index.ts'
 import { absentMeansFalse, getWrappers, hasField, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -16,23 +15,19 @@ export const v1_0: Dialect = {
   form: 'interfaces',
   write: card => {
     const dropped: Pointer[] = []
-    return { document: pruneObject(card, membersOf(AgentCard), '', dropped), dropped }
+    return { document: pruneObject(card, cardMembers.card, '', dropped), dropped }
   },
 }
-
-const provider = membersOf(AgentProvider)
-const scheme = membersOf(SecurityScheme)
 
 /** Returns whether an object has what the proto requires where the canonical card need not. Others are dropped whole. */
 const isAllowed = (value: Json, inner: Members | undefined): boolean => {
   if (!isJsonObject(value)) return true
-  if (inner === provider) return value.organization !== undefined && value.url !== undefined
-  if (inner !== scheme) return true
+  if (inner === cardMembers.provider) return value.organization !== undefined && value.url !== undefined
+  if (inner !== cardMembers.wrappers) return true
   const { oauth2SecurityScheme: oauth } = value
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
-  return (
-    getWrappers(value).length === 1 && (!isJsonObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
-  )
+  const isFlow = (name: string) => cardMembers.flows.has(name)
+  return getWrappers(value).length === 1 && (!isJsonObject(flows) || Object.keys(flows).filter(isFlow).length === 1)
 }
 
 /** Returns what the proto has of a value with these members in it, and adds pointers to the rest to `dropped`. */

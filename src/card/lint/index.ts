@@ -21,7 +21,7 @@ const knownFields = new Set([
   ...Object.values(dialects).flatMap(({ own = {} }) =>
     Object.entries(own).flatMap(([kind, entries]) => Object.keys(entries).map(name => `${kind} ${name}`)),
   ),
-  ...Object.entries(aliases).flatMap(([kind, names]) => names.map(({ alias }) => `${kind} ${alias}`)),
+  ...aliases.map(({ kind, alias }) => `${kind} ${alias}`),
 ])
 
 /** By convention, such a name marks a field of the author's own. */

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
-import { AgentCard, type Members, membersOf } from '../model/index.ts'
+import { cardMembers, type Members } from '../model/index.ts'
 import { Manifest, manifestFields } from './manifest.ts'
 
 /**
@@ -22,7 +22,7 @@ export const createManifestSchema = (): JsonObject => ({
     // Fields of the manifest would have no effect in a bare card.
     properties: Object.fromEntries(manifestFields.map(name => [name, false])),
   },
-  definitions: { card: describe(membersOf(AgentCard)) },
+  definitions: { card: describe(cardMembers.card) },
 })
 
 /** Converts the schema of the manifest, in which `conditions` require `card` unless it is fetched. */

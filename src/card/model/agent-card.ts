@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName, parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { isJsonObject, toText } from '../../json/index.ts'
-import { type Facts, known, member, membersOf, message, optional, plain, required } from './members.ts'
+import { type Facts, known, type Members, member, membersOf, message, optional, plain, required } from './members.ts'
 import { httpUrl, link, looseObject, record } from './validation.ts'
 
 const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
@@ -69,8 +69,6 @@ const OAuthFlows = message({
   password: optional(message(flowMembers('plain', 'tokenUrl'))),
 })
 
-export const oauthFlows = [...membersOf(OAuthFlows).keys()]
-
 const wrapped = <Schema extends v.GenericSchema>(type: string, schema: Schema) =>
   optional(schema, undefined, { in: { '0.3': type } })
 
@@ -84,7 +82,7 @@ const schemes = message({
 const wrappers = [...membersOf(schemes).keys()]
 
 /** A way to authenticate, wrapped as in v1.0. Schemes of unknown types are kept as authored. */
-export const SecurityScheme = v.pipe(
+const SecurityScheme = v.pipe(
   schemes,
   v.check(
     scheme => wrappers.filter(name => name in scheme).length < 2,
@@ -120,8 +118,7 @@ export type AgentInterface = v.InferOutput<typeof AgentInterface>
 /** An endpoint in the list of A2A 0.3. */
 const additionalInterface = message({ url: known(URL_ABOUT), transport: known(BINDING_ABOUT) })
 
-/** An extension of A2A that an agent supports. */
-export const AgentExtension = message({
+const AgentExtension = message({
   // The proto does not require it; this host does.
   uri: member('plain', singleLine, undefined, { is: 'id' }),
   description: plain(text),
@@ -132,7 +129,7 @@ export const AgentExtension = message({
 const otherFlag = (about: string, facts?: Facts) => member(undefined, v.optional(flag), about, facts)
 
 /** The optional features of an agent. */
-export const AgentCapabilities = message(
+const AgentCapabilities = message(
   {
     streaming: optional(flag, 'Whether the agent answers with streams.'),
     pushNotifications: optional(flag, 'Whether the agent calls clients back.'),
@@ -150,7 +147,7 @@ export const AgentCapabilities = message(
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 
 /** The organization that runs an agent. The proto requires both members; without one, A2A's cards have no provider. */
-export const AgentProvider = message({
+const AgentProvider = message({
   organization: member('required', v.optional(singleLine), 'The name of the organization.', { in: { shaman: 'name' } }),
   // The linter reports one that people cannot follow.
   url: member('required', v.optional(text), 'The website of the organization.'),
@@ -220,7 +217,7 @@ export const AgentCard = message(
     url: known('Where the agent is called.'),
     protocolVersion: known('The version of A2A that the agent speaks at `url`, such as "0.3.0".'),
     preferredTransport: known('The transport at `url`: JSONRPC, HTTP+JSON or GRPC.'),
-    additionalInterfaces: known('More endpoints of the agent (A2A 0.3).', {}, v.array(additionalInterface)),
+    additionalInterfaces: known('More endpoints of the agent (A2A 0.3).', { shape: v.array(additionalInterface) }),
     security: known('Which schemes a caller needs: one entry of the list, with all schemes in it.'),
     supportsAuthenticatedExtendedCard: known('Whether callers with a token get another card (A2A 0.3).'),
     supportedInputModes: known('The media types that the agent accepts (GopherHole).'),
@@ -237,3 +234,16 @@ export const modeMembers = [
   { direction: 'input', defaults: 'defaultInputModes', own: 'inputModes' },
   { direction: 'output', defaults: 'defaultOutputModes', own: 'outputModes' },
 ] as const
+
+/** The members of the objects in a card, by the kind of object. */
+export const cardMembers = {
+  card: membersOf(AgentCard),
+  capabilities: membersOf(AgentCapabilities),
+  provider: membersOf(AgentProvider),
+  skill: membersOf(AgentSkill),
+  interface: membersOf(AgentInterface),
+  extension: membersOf(AgentExtension),
+  wrappers: membersOf(SecurityScheme),
+  scheme: new Map([...membersOf(SecurityScheme).values()].flatMap(({ inner = [] }) => [...inner])),
+  flows: membersOf(OAuthFlows),
+} satisfies Record<string, Members>

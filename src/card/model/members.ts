@@ -18,6 +18,8 @@ export type Facts = {
   is?: 'text' | 'link' | 'id'
   /** The URLs in it are of others than the agent, or signed: not rewritten. */
   keepsUrls?: true
+  /** What it contains, if it is not validated. */
+  shape?: v.GenericSchema
 }
 
 /** The members of an object, in the order of a2a.proto, which has those with a presence. A map has one for all, `*`. */
@@ -42,25 +44,25 @@ export const member = <Schema extends v.GenericSchema | undefined>(
   schema: Schema,
   about?: string,
   facts?: Facts,
-): Member<Schema> => ({ ...facts, presence, schema, about, ...shapeOf(schema) })
+): Member<Schema> => ({ ...facts, presence, schema, about, ...shapeOf(facts?.shape ?? schema) })
 
 /** Creates a REQUIRED member. */
 export const required = <Schema extends v.GenericSchema>(schema: Schema, about?: string, facts?: Facts) =>
   member('required', schema, about, facts)
 
+const omissible =
+  (presence: Presence) =>
+  <Schema extends v.GenericSchema>(schema: Schema, about?: string, facts?: Facts) =>
+    member(presence, v.optional(schema), about, facts)
+
 /** Creates a member with presence of its own: one that is `optional`, or a message. */
-export const optional = <Schema extends v.GenericSchema>(schema: Schema, about?: string, facts?: Facts) =>
-  member('optional', v.optional(schema), about, facts)
+export const optional = omissible('optional')
 
 /** Creates a member that ProtoJSON leaves out at its default value: "", false, or without items or members. */
-export const plain = <Schema extends v.GenericSchema>(schema: Schema, about?: string, facts?: Facts) =>
-  member('plain', v.optional(schema), about, facts)
+export const plain = omissible('plain')
 
-/** Creates a member of other dialects or versions, which the canonical card does not have. `shape` is not validated. */
-export const known = (about?: string, facts?: Facts, shape?: v.GenericSchema): Member<undefined> => ({
-  ...member(undefined, undefined, about, facts),
-  ...shapeOf(shape),
-})
+/** Creates a member of other dialects or versions, which the canonical card does not have. */
+export const known = (about?: string, facts?: Facts) => member(undefined, undefined, about, facts)
 
 type Rows = Readonly<Record<string, Member>>
 

@@ -1,35 +1,14 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../../json/index.ts'
-import type { Member, Members } from '../model/index.ts'
-import {
-  AgentCapabilities,
-  AgentCard,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-  membersOf,
-  SecurityScheme,
-} from '../model/index.ts'
+import { cardMembers, type Member } from '../model/index.ts'
 import type { Provenance } from './provenance.ts'
 
-/** The members of the objects in a card, by the kind of object: those of A2A and GopherHole. */
-const members = {
-  card: membersOf(AgentCard),
-  capabilities: membersOf(AgentCapabilities),
-  provider: membersOf(AgentProvider),
-  extension: membersOf(AgentExtension),
-  skill: membersOf(AgentSkill),
-  interface: membersOf(AgentInterface),
-  scheme: new Map([...membersOf(SecurityScheme).values()].flatMap(({ inner = [] }) => [...inner])),
-} as const satisfies Record<string, Members>
-
 /** A kind of object in a card. */
-export type ObjectKind = keyof typeof members
+export type ObjectKind = keyof typeof cardMembers
 
 /** Lists the names of an object's members of which a test is true. */
 export const listNames = (kind: ObjectKind, isListed: (member: Member) => boolean = () => true): string[] =>
-  [...members[kind]].flatMap(([name, member]) => (isListed(member) ? [name] : []))
+  [...cardMembers[kind]].flatMap(([name, member]) => (isListed(member) ? [name] : []))
 
 /** The links of a card that people follow, and those that A2A 1.0 has. */
 export const links = listNames('card', ({ is }) => is === 'link')
@@ -44,7 +23,7 @@ const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `
 
 /** The canonical key for each spelling, after the kind of object. Servers have been seen to use snake_case anywhere. */
 const canonicalKeys = new Map(
-  Object.entries(members).flatMap(([kind, fields]) =>
+  Object.entries(cardMembers).flatMap(([kind, fields]) =>
     [...fields.keys()].flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
   ),
 )
@@ -52,22 +31,16 @@ const canonicalKeys = new Map(
 /** Returns the canonical spelling of a key, or the key itself if it is unknown. */
 export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys.get(`${kind} ${key}`) ?? key
 
-/** Another name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
-type Alias = { alias: string; canonical: string; accepts: Member['accepts'] }
-
-/** The other names for fields, by the kind of object that has them. */
-export type Aliases = Readonly<Record<'card' | 'capabilities' | 'provider', readonly Alias[]>>
-
-/** Lists the names that dialects have for fields whose values are the same. */
-export const listAliases = (...dialects: readonly ('gopherhole' | 'shaman')[]): Aliases => {
-  const listIn = (kind: ObjectKind): Alias[] =>
-    [...members[kind]].flatMap(([canonical, { in: names, accepts }]) =>
-      dialects.flatMap(dialect => (names?.[dialect] ? [{ alias: names[dialect], canonical, accepts }] : [])),
-    )
-  return { card: listIn('card'), capabilities: listIn('capabilities'), provider: listIn('provider') }
-}
-/** The aliases of every dialect. */
-export const aliases = listAliases('gopherhole', 'shaman')
+/** The names that dialects have for canonical fields with the same values. */
+export const aliases = (['card', 'capabilities', 'provider'] as const).flatMap(kind =>
+  [...cardMembers[kind]].flatMap(([canonical, { in: names = {}, accepts }]) =>
+    (['gopherhole', 'shaman'] as const).flatMap(dialect => {
+      const alias = names[dialect]
+      return alias === undefined ? [] : [{ dialect, kind, alias, canonical, accepts }]
+    }),
+  ),
+)
+type Alias = (typeof aliases)[number]
 
 /** The capabilities that only Shaman has. */
 export const shamanFlags = ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit']
@@ -76,7 +49,7 @@ export const shamanFlags = ['multiModal', 'parallelToolCalls', 'authentication',
 const flags = new Map(
   [
     ...[...listNames('capabilities', isFlag), ...shamanFlags].map(name => ({ alias: name, canonical: name })),
-    ...aliases.capabilities,
+    ...aliases.filter(({ kind }) => kind === 'capabilities'),
   ].map(({ alias, canonical }) => [alias.toLowerCase(), canonical]),
 )
 
@@ -122,48 +95,45 @@ export const canonicalizeKeys = (object: JsonObject, kind: ObjectKind, at: Point
  * Where a card has both and they differ, both stay: the alias is then an unknown field.
  */
 export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject =>
-  mapObjects(card, aliases, (object, names, at) =>
-    names.reduce((read, { alias, canonical, accepts }) => {
-      const value = Object.hasOwn(read, alias) ? read[alias] : undefined
-      if (value === undefined || accepts?.(value) === false) return read
-      if (jsonEquals(value, read[canonical])) return omit(read, alias)
-      if (read[canonical] !== undefined) return read
-      provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
-      return { ...omit(read, alias), [canonical]: value }
-    }, object),
-  )
-
-/** Replaces canonical fields by aliases, except where an unknown field has that name already. */
-export const applyAliases = (card: JsonObject, aliases: Aliases): JsonObject =>
-  mapObjects(card, aliases, (object, names) =>
-    Object.fromEntries(
-      jsonEntries(object).map(([key, value]) => {
-        const match = names.find(({ canonical, accepts }) => canonical === key && (accepts?.(value) ?? true))
-        const name = match?.alias ?? key
-        return [Object.hasOwn(object, name) ? key : name, value]
-      }),
-    ),
-  )
-
-/** Applies a function to a card and to the objects in it that have aliases. */
-const mapObjects = (
-  card: JsonObject,
-  aliases: Aliases,
-  change: (object: JsonObject, names: readonly Alias[], pointer: Pointer) => JsonObject,
-): JsonObject => {
-  const changed = aliases.card.length > 0 ? change(card, aliases.card, '') : card
-  const inner = (['capabilities', 'provider'] as const).flatMap(name => {
-    const object = changed[name]
-    if (aliases[name].length === 0 || !isJsonObject(object)) return []
-    return [[name, change(object, aliases[name], formatPointer(name))]]
+  changeAliased(card, aliases, (object, { alias, canonical, accepts }, at) => {
+    const value = Object.hasOwn(object, alias) ? object[alias] : undefined
+    if (value === undefined || accepts?.(value) === false) return object
+    if (jsonEquals(value, object[canonical])) return omit(object, alias)
+    if (object[canonical] !== undefined) return object
+    provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
+    return { ...omit(object, alias), [canonical]: value }
   })
-  return inner.length > 0 ? { ...changed, ...Object.fromEntries(inner) } : changed
+
+/** Replaces canonical fields by a dialect's aliases, except where an unknown field has that name already. */
+export const applyAliases = (card: JsonObject, dialect: Alias['dialect']): JsonObject => {
+  const own = aliases.filter(alias => alias.dialect === dialect)
+  return changeAliased(card, own, (object, { alias, canonical, accepts }) => {
+    const value = Object.hasOwn(object, alias) ? undefined : object[canonical]
+    if (value === undefined || accepts?.(value) === false) return object
+    return Object.fromEntries(jsonEntries(object).map(([key, value]) => [key === canonical ? alias : key, value]))
+  })
+}
+
+/** Applies a function to the object of each alias. */
+const changeAliased = (
+  card: JsonObject,
+  aliases: readonly Alias[],
+  change: (object: JsonObject, alias: Alias, at: Pointer) => JsonObject,
+): JsonObject => {
+  let changed = card
+  for (const alias of aliases) {
+    const { kind } = alias
+    const object = changed[kind]
+    if (kind === 'card') changed = change(changed, alias, '')
+    else if (isJsonObject(object)) changed = { ...changed, [kind]: change(object, alias, formatPointer(kind)) }
+  }
+  return changed
 }
 
 /** Fields of several generations that are read alike, each with the canonical one. */
 const equivalentFields = new Map(
-  [...members.card].flatMap(([canonical, { in: names = {} }]) =>
-    Object.values(names).flatMap(name => (members.card.has(name) ? [[name, canonical] as const] : [])),
+  [...cardMembers.card].flatMap(([canonical, { in: names = {} }]) =>
+    Object.values(names).flatMap(name => (cardMembers.card.has(name) ? [[name, canonical] as const] : [])),
   ),
 )
 

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
-import { looseObject, membersOf, oauthFlows, SecurityScheme } from '../model/index.ts'
+import { cardMembers, looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
 /** The wrapper of v1.0 by the type of a security scheme in OpenAPI and v0.3. */
 export const schemeWrappers: ReadonlyMap<string, string> = new Map(
-  [...membersOf(SecurityScheme)].map(([wrapper, { in: names }]) => [names?.['0.3'] ?? wrapper, wrapper]),
+  [...cardMembers.wrappers].map(([wrapper, { in: names }]) => [names?.['0.3'] ?? wrapper, wrapper]),
 )
 const API_KEY = 'apiKeySecurityScheme'
 const typeOfWrapper = new Map([...schemeWrappers].map(([type, wrapper]) => [wrapper, type] as const))
@@ -134,7 +134,7 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
   const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
   if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
-  const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
+  const [first, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
   if (first === undefined || others.length === 0) return [[name, scheme]]
   const source = formatPointer('securitySchemes', name)
   const oauthSource = `${source}/oauth2SecurityScheme`

@@ -1,7 +1,7 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
-import { AgentCard, type Members, membersOf, type PayloadRule } from '../model/index.ts'
+import { cardMembers, type Members, type PayloadRule } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
 
 type Definition = {
@@ -67,7 +67,7 @@ export const attempt = (write: () => string | undefined): string | undefined => 
 }
 
 /** Returns a card without authored default values of fields without presence, which the specification does not sign. */
-export const servedScope = (card: JsonObject): JsonObject => reduceObject(card, membersOf(AgentCard))
+export const servedScope = (card: JsonObject): JsonObject => reduceObject(card, cardMembers.card)
 
 const reduceObject = (object: JsonObject, members: Members): JsonObject =>
   mapMembers(object, (value, name) => {
