@@ -5,7 +5,7 @@ import { aliases, cardTransports, interfaceTransports, listNames } from '../read
 import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
 import { links, transports, urls, versions } from './endpoint-rules.ts'
 import type { LintContext, Rule } from './rule.ts'
-import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, rule } from './rule.ts'
+import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, info, warning } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
 
@@ -33,7 +33,7 @@ export const fields: readonly Rule[] = [
    * No field is a likely misspelling of another, or in the wrong place. Reason: Clients do not read it, although its
    * author believes that they do.
    */
-  rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
+  warning('misspelt-field', 'is not read by clients; did you mean another field?', context =>
     findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
       suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
     ),
@@ -42,9 +42,8 @@ export const fields: readonly Rule[] = [
    * Every field is known to some dialect, or begins with `x-`, `_` or `$`. Reason: It is kept and served, but clients
    * do not read it.
    */
-  rule(
+  info(
     'unknown-field',
-    'info',
     'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
     context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
   ),

@@ -157,20 +157,14 @@ const complete = (converted: JsonObject, path: string, isChoice = false): JsonOb
 
 /** Describes the members of an object in a card. Rejects nothing: each dialect has its own types, which the linter knows. */
 const describe = (members: Members): JsonObject => {
-  const described = [...members].flatMap(([name, { about, type, inner = new Map() }]): [string, JsonObject][] => {
-    if (about === undefined) return []
-    const schema = describe(inner)
-    return [
-      [
-        name,
-        {
-          description: about,
-          ...(type === 'array' && 'anyOf' in schema ? ifType('array', { items: schema }) : schema),
-        },
-      ],
-    ]
-  })
-  return described.length > 0 ? ifType('object', { properties: Object.fromEntries(described) }) : {}
+  const properties: JsonObject = {}
+  for (const [name, { about, type, inner }] of members) {
+    if (about === undefined) continue
+    const schema = inner ? describe(inner) : {}
+    const isList = type === 'array' && 'anyOf' in schema
+    properties[name] = { description: about, ...(isList ? ifType('array', { items: schema }) : schema) }
+  }
+  return Object.keys(properties).length > 0 ? ifType('object', { properties }) : {}
 }
 
 /** The descriptions that editors show for the fields of a manifest, by their paths. `*` is any name or index. */

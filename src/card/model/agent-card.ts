@@ -162,7 +162,7 @@ export const AgentSkill = message({
   examples: plain(texts, 'Prompts that the skill can answer.', { is: 'text' }),
   inputModes: plain(stringList, 'The media types that the skill accepts, if they are not those of the agent.'),
   outputModes: plain(stringList, 'The media types that the skill produces, if they are not those of the agent.'),
-  securityRequirements: plain(SecurityRequirements, 'The same, as A2A 1.0 writes it.'),
+  securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs for this skill (A2A 1.0).'),
   security: known('Which schemes a caller needs for this skill.'),
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
