@@ -26,10 +26,7 @@ export const gopherhole: Dialect = {
     if (isImplied) omitted.push('preferredTransport')
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
-      document: {
-        ...applyAliases(omit(document, ...omitted), 'gopherhole'),
-        capabilities: card.capabilities,
-      },
+      document: { ...applyAliases(omit(document, ...omitted), 'gopherhole'), capabilities: card.capabilities },
       dropped: [
         ...dropped,
         ...otherInterfaces.map(index => formatPointer('supportedInterfaces', index)),

@@ -78,11 +78,8 @@ const withGopherholeModes = (card: AgentCard): JsonObject => ({
  */
 const writeV1Hybrid = (card: AgentCard): JsonObject => {
   const { securitySchemes } = dialects['1.0'].write(card).document
-  return {
-    ...omit(card, 'securitySchemes'),
-    ...(securitySchemes !== undefined && { securitySchemes }),
-    ...withGopherholeModes(card),
-  }
+  const schemes = securitySchemes === undefined ? {} : { securitySchemes }
+  return { ...omit(card, 'securitySchemes'), ...schemes, ...withGopherholeModes(card) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
+import { formatPointer, isJsonObject, type Json, omit, type Pointer, toText } from '../../json/index.ts'
 import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
 import { anything, type Dialect, omitIncompleteProvider, readV0, type Written, writeV0 } from './dialect.ts'
 
@@ -35,13 +35,11 @@ const dropIncomplete = ({ document, dropped }: Written): Written => {
   const unknown = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
   return {
     document: { ...kept, ...(unknown.length > 0 && { securitySchemes: omit(schemes, ...unknown) }) },
-    dropped: [
-      ...dropped,
-      ...(kept === document ? [] : ['/provider']),
-      ...unknown.map(name => formatPointer('securitySchemes', name)),
-    ],
+    dropped: [...dropped, ...(kept === document ? [] : ['/provider']), ...unknown.map(toSchemePointer)],
   }
 }
+
+const toSchemePointer = (name: string): Pointer => formatPointer('securitySchemes', name)
 
 const isKnownScheme = (scheme: Json | undefined): boolean =>
   isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type))

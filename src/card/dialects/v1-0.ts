@@ -47,7 +47,6 @@ const pruneObject = (object: JsonObject, members: Members, at: Pointer, dropped:
   })
   const names = new Set(kept.map(([name]) => name))
   for (const name of Object.keys(object)) if (!names.has(name)) dropped.push(at + formatPointer(name))
-  return Object.fromEntries(
-    kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)]),
-  )
+  const pruned = kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)])
+  return Object.fromEntries(pruned)
 }

@@ -23,10 +23,8 @@ const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
 
 const endpoints = (context: LintContext): UrlAt[] => {
   const { value, pointer } = getAuthored(context, '/url')
-  return [
-    ...toUrlAt(value, pointer),
-    ...listInterfaces(context).flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`)),
-  ]
+  const listed = listInterfaces(context).flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`))
+  return [...toUrlAt(value, pointer), ...listed]
 }
 
 const listInterfaces = (context: LintContext, ...others: string[]): ReturnType<typeof getAuthoredItems> =>

@@ -31,15 +31,13 @@ const convertManifest = (): JsonObject => {
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
 
-const has = (...names: string[]): JsonObject => ({
-  required: names,
-  properties: Object.fromEntries(names.map(name => [name, {}])),
+const has = (...required: string[]): JsonObject => ({
+  required,
+  properties: Object.fromEntries(required.map(name => [name, {}])),
 })
 
 /** Returns keywords for values of one type, which accept values of every other. */
-const ifType = (type: string, keywords: JsonObject): JsonObject => ({
-  anyOf: [{ type, ...keywords }, { not: { type } }],
-})
+const ifType = (type: string, rest: JsonObject): JsonObject => ({ anyOf: [{ type, ...rest }, { not: { type } }] })
 
 const hasCard: JsonObject = { ...has('card'), properties: { card: { type: 'object' } } }
 
@@ -49,9 +47,7 @@ const manifestForm: JsonObject = {
 }
 
 /** A card, and what Shaman's front matter has in one. */
-const card: JsonObject = {
-  allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }],
-}
+const card: JsonObject = { allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }] }
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
 const probes = [
@@ -101,14 +97,10 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
-const keyText = ifType('string', {
-  anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }],
-})
+const keyText = ifType('string', { anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }] })
 
-const hasRemoteCard: JsonObject = {
-  ...has('upstream'),
-  properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } },
-}
+const remote: JsonObject = { type: 'object', anyOf: [has('card'), has('mcp')] }
+const hasRemoteCard: JsonObject = { ...has('upstream'), properties: { upstream: remote } }
 
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {

@@ -47,11 +47,10 @@ const ApiKey = v.pipe(
   ),
 )
 
+type FlowUrl = 'authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl'
+
 /** The members of an OAuth flow. The proto requires none of a deprecated flow; this host requires them of all. */
-const flowMembers = (
-  presence: 'required' | 'plain',
-  ...urls: ('authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl')[]
-) => ({
+const flowMembers = (presence: 'required' | 'plain', ...urls: FlowUrl[]) => ({
   ...Object.fromEntries(urls.map(name => [name, member(presence, httpUrl)])),
   refreshUrl: plain(httpUrl),
   scopes: member(presence, record(text)),
@@ -69,8 +68,9 @@ const OAuthFlows = message({
   password: optional(message(flowMembers('plain', 'tokenUrl'))),
 })
 
-const wrapped = <Schema extends v.GenericSchema>(type: string, schema: Schema) =>
-  optional(schema, undefined, { in: { '0.3': type } })
+const v0 = (name: string): Facts => ({ in: { '0.3': name } })
+
+const wrapped = <Schema extends v.GenericSchema>(type: string, schema: Schema) => optional(schema, undefined, v0(type))
 
 const schemes = message({
   apiKeySecurityScheme: wrapped('apiKey', ApiKey),
@@ -126,6 +126,9 @@ const AgentExtension = message({
   params: optional(looseObject({})),
 })
 
+const shaman = (name: string): Facts => ({ in: { shaman: name } })
+const gopherhole = (name: string): Facts => ({ in: { gopherhole: name } })
+
 const otherFlag = (about: string, facts?: Facts) => member(undefined, v.optional(flag), about, facts)
 
 /** The optional features of an agent. */
@@ -136,9 +139,10 @@ const AgentCapabilities = message(
     extendedAgentCard: optional(flag, 'Whether callers with a token get another card. `extended` and `tiers` set it.'),
     extensions: plain(v.array(AgentExtension), 'Extensions of A2A that the agent supports.'),
     multiTurn: otherFlag('Whether the agent continues a conversation (GopherHole).'),
-    stateTransitionHistory: otherFlag('Whether tasks have a history of their states (A2A 0.3).', {
-      in: { shaman: 'stateHistory' },
-    }),
+    stateTransitionHistory: otherFlag(
+      'Whether tasks have a history of their states (A2A 0.3).',
+      shaman('stateHistory'),
+    ),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
@@ -148,7 +152,7 @@ export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; rea
 
 /** The organization that runs an agent. The proto requires both members; without one, A2A's cards have no provider. */
 const AgentProvider = message({
-  organization: member('required', v.optional(singleLine), 'The name of the organization.', { in: { shaman: 'name' } }),
+  organization: member('required', v.optional(singleLine), 'The name of the organization.', shaman('name')),
   // The linter reports one that people cannot follow.
   url: member('required', v.optional(text), 'The website of the organization.'),
 })
@@ -174,6 +178,9 @@ const Signature = message({
   header: optional(looseObject({})),
 })
 
+const interfaces = v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface'))
+const skills = v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill'))
+
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
 export const AgentCard = message(
   {
@@ -183,10 +190,7 @@ export const AgentCard = message(
       'What the agent does, for whom, and what it needs to know. Clients and other agents choose by it.',
       { is: 'text' },
     ),
-    supportedInterfaces: required(
-      v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface')),
-      'Where the agent is called, the preferred endpoint first (A2A 1.0).',
-    ),
+    supportedInterfaces: required(interfaces, 'Where the agent is called, the preferred endpoint first (A2A 1.0).'),
     provider: optional(AgentProvider, 'Who runs the agent.', { is: 'text', keepsUrls: true }),
     version: required(singleLine, 'The version of the agent, such as "1.0.0".'),
     documentationUrl: optional(link, 'The URL of the documentation.', { is: 'link' }),
@@ -194,19 +198,18 @@ export const AgentCard = message(
     securitySchemes: plain(record(SecurityScheme), 'How callers can authenticate, by name, as in OpenAPI.', {
       keepsUrls: true,
     }),
-    securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs, as A2A 1.0 writes it.', {
-      in: { '0.3': 'security' },
-    }),
-    defaultInputModes: required(modes, 'The media types that the agent accepts, such as text/plain.', {
-      in: { gopherhole: 'supportedInputModes' },
-    }),
-    defaultOutputModes: required(modes, 'The media types that the agent produces.', {
-      in: { gopherhole: 'supportedOutputModes' },
-    }),
-    skills: required(
-      v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),
-      'What the agent can do, one entry each.',
+    securityRequirements: plain(
+      SecurityRequirements,
+      'Which schemes a caller needs, as A2A 1.0 writes it.',
+      v0('security'),
     ),
+    defaultInputModes: required(
+      modes,
+      'The media types that the agent accepts, such as text/plain.',
+      gopherhole('supportedInputModes'),
+    ),
+    defaultOutputModes: required(modes, 'The media types that the agent produces.', gopherhole('supportedOutputModes')),
+    skills: required(skills, 'What the agent can do, one entry each.'),
     signatures: plain(v.array(Signature), 'Signatures of the card (A2A 1.0).', { keepsUrls: true }),
     iconUrl: optional(link, 'The URL of an icon.', {
       is: 'link',

@@ -104,10 +104,8 @@ export const withMcpEndpoint = (
   const declared = parseCardVersion(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : '1.0'
   provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
-  return {
-    ...omit(card, 'protocol', 'protocolVersion'),
-    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion }],
-  }
+  const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion }]
+  return { ...omit(card, 'protocol', 'protocolVersion'), supportedInterfaces }
 }
 
 /** Reads an MCP server's tools, as SuperX lists them, into skills. A card without modes gets those of its tools. */

@@ -12,7 +12,7 @@ export const listNames = (kind: ObjectKind, isListed: (member: Member) => boolea
 
 /** The links of a card that people follow, and those that A2A 1.0 has. */
 export const links = listNames('card', ({ is }) => is === 'link')
-export const standardLinks = listNames('card', ({ is, presence }) => is === 'link' && presence !== undefined)
+export const cardLinks = listNames('card', ({ is, presence }) => is === 'link' && presence !== undefined)
 
 const isFlag = ({ type }: Member): boolean => type === 'boolean'
 

@@ -97,12 +97,12 @@ const formats: readonly (readonly [name: string, find: Finder, findInCard?: Find
   ['a list of workflows, not an A2A card', ({ workflows }) => Array.isArray(workflows) && '/workflows'],
   [
     'a workflow, not an A2A card',
-    ({ nodes, connections }) => Array.isArray(nodes) && isJsonObject(connections) && '/nodes',
+    ({ nodes, connections: links }) => Array.isArray(nodes) && isJsonObject(links) && '/nodes',
   ],
   ['a directory of agents, not the card of one', document => directories.find(at => hasItems(document[at.slice(1)]))],
   [
     'a list of HTTP endpoints, not an A2A card',
-    document => Array.isArray(document.endpoints) && lacksSkills(document) && '/endpoints',
+    card => Array.isArray(card.endpoints) && lacksSkills(card) && '/endpoints',
   ],
   ['a description of an agent, but not an A2A card', findDescription, findAgent],
 ]

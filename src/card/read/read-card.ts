@@ -5,10 +5,10 @@ import { readModes, readSkills } from './agent-skills.ts'
 import {
   canonicalFlag,
   canonicalizeKeys,
+  cardLinks,
   listCapabilityNames,
   resolveAliases,
   standardFlags,
-  standardLinks,
 } from './field-names.ts'
 import {
   cardTransports,
@@ -34,7 +34,7 @@ export const readCard = (authored: JsonObject, assumedVersion: string, provenanc
   const form = isHybrid ? undefined : url === undefined ? 'interfaces' : 'url'
   const card = readCapabilities(readInterfaces(aliased, assumedVersion, provenance), form, provenance)
   readVersionAndProvider(card, provenance)
-  for (const name of standardLinks)
+  for (const name of cardLinks)
     if (card[name] !== undefined && typeof card[name] !== 'string') {
       // Optional links are not worth rejecting the card.
       provenance.noteConversion(formatPointer(name), 'left out: must be a URL, as a string')
@@ -124,10 +124,8 @@ const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Pr
   if (hasPrimary) {
     if (protocolVersion === undefined)
       provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
-    const { name, value } = transport ?? {
-      name: 'preferredTransport',
-      value: card.protocol === 'mcp' ? 'MCP' : 'JSONRPC',
-    }
+    const assumed = card.protocol === 'mcp' ? 'MCP' : 'JSONRPC'
+    const { name, value } = transport ?? { name: 'preferredTransport', value: assumed }
     const source = formatPointer(name)
     provenance.mapWhole(nextPointer(), '/url')
     provenance.mapFrom(`${nextPointer()}/protocolBinding`, source)
@@ -255,9 +253,7 @@ export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDef
   const { name, description, capabilities, securitySchemes } = card
   const filled: JsonObject = {
     ...card,
-    ...(isJsonObject(capabilities) && {
-      capabilities: fillCapabilities(capabilities, capabilityDefaults, provenance),
-    }),
+    ...(isJsonObject(capabilities) && { capabilities: fillCapabilities(capabilities, capabilityDefaults, provenance) }),
     ...(isJsonObject(securitySchemes) && {
       securitySchemes: mapMembers(securitySchemes, (scheme, name) => fillScheme(scheme, name, provenance)),
     }),

@@ -92,11 +92,9 @@ const readWrapped = (
   const conflicting = names.filter(name => inner[name] !== undefined)
   const same = writeV0Scheme({ [wrapper]: inner })
   const siblings = Object.keys(omit(scheme, wrapper)).filter(name => !jsonEquals(scheme[name], same[name]))
-  const ignored = [
-    ...conflicting.map(name => at + formatPointer(name)),
-    ...siblings.map(name => pointer + formatPointer(name)),
-  ]
-  for (const each of ignored) provenance.noteConversion(each, `ignored: \`${wrapper}\` defines the scheme`)
+  const inside = conflicting.map(name => at + formatPointer(name))
+  for (const each of [...inside, ...siblings.map(name => pointer + formatPointer(name))])
+    provenance.noteConversion(each, `ignored: \`${wrapper}\` defines the scheme`)
   return { [wrapper]: omit(inner, ...conflicting) }
 }
 
@@ -119,9 +117,8 @@ const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenan
 /** Reads a wrapper of v1.0 under a shortened name, such as `httpAuth`. */
 const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject | undefined => {
   if (scheme.type !== undefined || getWrappers(scheme).length > 0) return undefined
-  const found = jsonEntries(scheme).filter(
-    ([name, value]) => typeOfWrapper.has(`${name}SecurityScheme`) && isJsonObject(value),
-  )
+  const isShort = ([name, value]: [string, Json]) => typeOfWrapper.has(`${name}SecurityScheme`) && isJsonObject(value)
+  const found = jsonEntries(scheme).filter(isShort)
   const [[short, value] = [], ...others] = found
   if (short === undefined || others.length > 0) return undefined
   const wrapper = `${short}SecurityScheme`
@@ -174,10 +171,8 @@ export const writeV0SchemeWithWrapper = (scheme: Json): Json => {
   return { ...openApi, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }
 
-const schemeName = v.custom<Json>(
-  value => typeof value === 'string' || isJsonObject(value),
-  'must be the name of a scheme',
-)
+const isSchemeName = (value: unknown): boolean => typeof value === 'string' || isJsonObject(value)
+const schemeName = v.custom<Json>(isSchemeName, 'must be the name of a scheme')
 const schemeNames = v.lazy(value =>
   Array.isArray(value) ? v.array(schemeName) : v.nullish(v.string('must be a list of names, such as ["bearer"]')),
 )

@@ -54,10 +54,8 @@ export type LeakFinder = (document: JsonObject) => HostLeak[]
 const toAnyCase = (name: string): string => name.replace(/[A-Z]/g, '_?$&')
 
 /** Links that owners often put on the agent's public host, in any spelling: pages for people, and OAuth endpoints. */
-const publicLinks = new RegExp(
-  `^/(?:icon|${links.map(toAnyCase).join('|')}|provider/url|${toAnyCase('securitySchemes')}/.*url)$`,
-  'i',
-)
+const publicPaths = ['icon', ...links, 'provider/url', 'securitySchemes/.*url'].map(toAnyCase)
+const publicLinks = new RegExp(`^/(?:${publicPaths.join('|')})$`, 'i')
 
 /**
  * Creates a function that finds every string and member name of a document that names a host of the agent, in any case.

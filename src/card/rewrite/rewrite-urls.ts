@@ -5,11 +5,11 @@ import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding } from '../model/index.ts'
 import {
   canonicalKey,
+  cardLinks,
   endpointFields,
   interfaceTransports,
   listNames,
   type Provenance,
-  standardLinks,
 } from '../read/index.ts'
 
 /**
@@ -28,7 +28,7 @@ export const createRewriter = (
   const rewriteUrl = createUrlRewriter(endpoints, card, agentUrl)
   const self = new URL(agentUrl)
   const agentUrls = addresses.map(address => new URL(address))
-  const links = standardLinks.filter(field => {
+  const links = cardLinks.filter(field => {
     const url = parseUrl(String(direct[field] ?? ''))
     if (url === null || mayShow.includes('*') || mayShow.includes(url.hostname)) return false
     // Where the agent has the host name of this host, only the port distinguishes them.
