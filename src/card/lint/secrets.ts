@@ -2,7 +2,7 @@ import { collectNames, collectStrings, isJsonObject, type Json, mapMembers, type
 import { listTiers, type Manifest, type ParsedManifest } from '../manifest/index.ts'
 import { type Finding, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
-import { type LintContext, type Rule, rule } from './rule.ts'
+import { error, type LintContext, type Rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
 const tokenFormats: readonly RegExp[] = [
@@ -132,7 +132,7 @@ export const secrets: readonly Rule[] = [
    * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
    * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
    */
-  rule('secret', 'error', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
+  error('secret', `${problem} name its place in \`allowSecrets\`. The card is not registered`, findInCard),
 ]
 
 // Messages cut long values, so the beginning of a secret is looked for. The shortest, a password, has 6 characters.

@@ -18,16 +18,11 @@ export const hiddenByDefault: Finding = {
  * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of
  * `agentcard` are part of the card, an agent that is not `exposed` is internal, and its own settings are left out.
  */
-export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): JsonObject | undefined => {
+export const readFrontMatter = (document: JsonObject, isRemote = false): JsonObject | undefined => {
   if (!isFrontMatter(document)) return undefined
   const { agentcard, customFields } = partsOf(document)
   return {
-    card: {
-      ...(!hasRemoteCard && generatedFields),
-      ...omit(document, ...frontMatterFields),
-      ...agentcard,
-      ...customFields,
-    },
+    card: { ...(!isRemote && generatedFields), ...omit(document, ...frontMatterFields), ...agentcard, ...customFields },
     ...(document.exposed !== true && { visibility: 'internal' }),
   }
 }
