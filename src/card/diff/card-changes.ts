@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, majorMinor } from '../model/index.ts'
+import { type AgentCard, type AgentInterface, majorMinor, modeMembers } from '../model/index.ts'
+import { listNames } from '../read/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
 import { compareSecurity } from './security.ts'
@@ -16,7 +17,7 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
         ? changeIf(!before, 'skill-added', pointer, `${name} is new`)
         : change('skill-removed', pointer, `${name} is removed`),
     ),
-    ...modeFields.flatMap(fields => compareModes(before, after, fields, skills)),
+    ...modeMembers.flatMap(members => compareModes(before, after, members, skills)),
     ...pairMembers<unknown>(before.capabilities, after.capabilities).flatMap(compareFlag),
     ...pairExtensions(before, after).flatMap(compareExtension),
     ...compareSecurity(before, after, skills),
@@ -73,18 +74,14 @@ const describe = (item: AgentInterface): string => `${describeProtocol(item)} at
 const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
-const modeFields = [
-  { defaults: 'defaultInputModes', own: 'inputModes', verb: 'accepts' },
-  { defaults: 'defaultOutputModes', own: 'outputModes', verb: 'produces' },
-] as const
-
 /** Compares the modes of two cards and those that skills have instead. A range that becomes narrower is removed. */
 const compareModes = (
   before: AgentCard,
   after: AgentCard,
-  { defaults, own, verb }: (typeof modeFields)[number],
+  { direction, defaults, own }: (typeof modeMembers)[number],
   skills: readonly SkillPair[],
 ): FoundChange[] => {
+  const verb = direction === 'input' ? 'accepts' : 'produces'
   const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
     const [lost, gained] = [findUncovered(earlier, later), findUncovered(later, earlier)]
     return [
@@ -143,8 +140,12 @@ const compareExtension = ({ before, after, pointer, name }: ItemPair<Extension>)
   ]
 }
 
-/** The fields that people read, and models that choose between agents and skills. */
-const texts = new Set(['name', 'description', 'provider', 'documentationUrl', 'iconUrl', 'tags', 'examples'])
+/** The members that people read, and models that choose between agents and skills. */
+const texts = new Set(
+  (['card', 'skill'] as const).flatMap(kind =>
+    listNames(kind, ({ is, presence }) => presence !== undefined && (is === 'text' || is === 'link')),
+  ),
+)
 
 /** Finds the differences besides those `found`, in all parts of the card. */
 const compareFields = (

@@ -3,6 +3,7 @@ import { collectStrings, formatPointer, type Pointer } from '../../json/index.ts
 import { type CallProfile, getApiKeyHeaders, getRequiredExtensions } from '../call-profile.ts'
 import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, Finding } from '../model/index.ts'
 import { majorMinor, wireVersionOf } from '../model/index.ts'
+import { standardFlags } from '../read/index.ts'
 import { findNew } from './pairs.ts'
 import { findWeakerSecurity } from './security.ts'
 
@@ -85,11 +86,9 @@ const findNewDestinations = (before: readonly Destination[], after: readonly Des
   return findNew(after, [...before, ...secure], ({ role, url }) => JSON.stringify([role, url]))
 }
 
-/** The capabilities without which the gate refuses calls of an operation. */
-const gatedCapabilities = ['streaming', 'pushNotifications', 'extendedAgentCard']
-
+/** The gate refuses calls of an operation whose capability is not declared. */
 const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): Finding[] =>
-  gatedCapabilities
+  standardFlags
     .filter(name => after[name] === true && before[name] !== true)
     .map(name => ({
       pointer: formatPointer('capabilities', name),
