@@ -43,11 +43,9 @@ export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
 export const listChanges = (before: JsonObject, after: JsonObject): Change[] =>
   compareValues(before, after, 'id').toSorted((left, right) => rankOf(left) - rankOf(right))
 
-const rankOf = ({ pointer }: Change): number => {
-  const [field = ''] = parsePointer(pointer)
-  const rank = fieldOrder.findIndex(fields => fields.includes(field))
-  return rank === -1 ? fieldOrder.length : rank
-}
+const ranks = new Map(fieldOrder.flatMap((fields, rank) => fields.map(field => [field, rank])))
+
+const rankOf = ({ pointer }: Change): number => ranks.get(parsePointer(pointer)[0] ?? '') ?? fieldOrder.length
 
 /** Returns what makes one document of another, as a JSON Patch. */
 export const createPatch = (before: JsonObject, after: JsonObject): PatchOperation[] => {

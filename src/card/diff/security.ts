@@ -69,19 +69,17 @@ const settingsOf = (scheme: JsonObject): JsonObject =>
 
 const describe = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client. */
+const hasDeprecatedFlow = ({ flows }: JsonObject) =>
+  isJsonObject(flows) && (flows.implicit !== undefined || flows.password !== undefined)
+
 type SchemeKind = readonly [strength: number, name: string, wrapper: string, is?: (scheme: JsonObject) => boolean]
 
 /** Schemes by strength: a stronger one proves more about a caller and exposes less of the credentials. */
 const schemeKinds: readonly SchemeKind[] = [
   [6, 'mutual TLS', 'mtlsSecurityScheme'],
   [5, 'OpenID Connect', 'openIdConnectSecurityScheme'],
-  // OAuth 2.1 removes these flows: they expose a token in a URL, or a password to the client.
-  [
-    3,
-    'OAuth with a deprecated flow',
-    'oauth2SecurityScheme',
-    ({ flows }) => isJsonObject(flows) && (flows.implicit ?? flows.password) !== undefined,
-  ],
+  [3, 'OAuth with a deprecated flow', 'oauth2SecurityScheme', hasDeprecatedFlow],
   [5, 'OAuth', 'oauth2SecurityScheme'],
   [4, 'a bearer token', 'httpAuthSecurityScheme', ({ scheme }) => /^bearer$/i.test(toText(scheme))],
   [2, 'another HTTP authentication scheme', 'httpAuthSecurityScheme'],

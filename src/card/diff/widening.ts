@@ -41,7 +41,7 @@ type Destination = { url: string; shown: string; role: string; pointer: Pointer 
  * binding and version: over HTTP+JSON, calls go to other paths below it.
  */
 const findNewEndpoints = (before: AgentCard, after: AgentCard): Finding[] => {
-  const addresses = findNewDestinations(listEndpoints(before, tenantOf), listEndpoints(after, tenantOf))
+  const addresses = findNewDestinations(listEndpoints(before), listEndpoints(after))
   const usages = findNewDestinations(listEndpoints(before, usageOf), listEndpoints(after, usageOf))
   return [
     ...addresses.map(({ shown, role: tenant, pointer }) => ({
@@ -55,13 +55,11 @@ const findNewEndpoints = (before: AgentCard, after: AgentCard): Finding[] => {
   ]
 }
 
-const tenantOf = ({ tenant = '' }: AgentInterface): string => tenant
-
 /** Returns the binding of an interface, and its version, of which patch numbers make no difference to calls. */
 const usageOf = ({ protocolBinding, protocolVersion }: AgentInterface): string =>
   `${protocolBinding} ${wireVersionOf.get(majorMinor(protocolVersion)) ?? majorMinor(protocolVersion)}`
 
-const listEndpoints = ({ supportedInterfaces }: AgentCard, roleOf: typeof tenantOf): Destination[] =>
+const listEndpoints = ({ supportedInterfaces }: AgentCard, roleOf = ({ tenant = '' }: AgentInterface) => tenant) =>
   supportedInterfaces.flatMap((each, index) =>
     toDestination(each.url, roleOf(each), formatPointer('supportedInterfaces', index, 'url')),
   )
