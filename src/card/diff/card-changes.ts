@@ -28,21 +28,24 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
 /** Finds the interfaces that are removed, added, or have another address, version or binding. */
 const compareInterfaces = (before: readonly AgentInterface[], after: readonly AgentInterface[]): FoundChange[] => {
   const [removed, added] = [new Map(before.entries()), new Map(after.entries())]
-  const found = (rule: FoundChange['rule'], index: number, clause: string) =>
-    change(rule, formatPointer('supportedInterfaces', index), `the agent ${clause}`)
+  const pointerOf = (index: number): Pointer => formatPointer('supportedInterfaces', index)
   const matched = interfaceMatches.flatMap(([keyOf, rule]) =>
     [...removed].flatMap(([place, old]) => {
       const [index, current] = [...added].find(([, item]) => keyOf(item) === keyOf(old)) ?? []
       if (index === undefined || current === undefined) return []
       removed.delete(place)
       added.delete(index)
-      return rule ? found(rule, index, describeMatch[rule](old, current)) : []
+      return rule ? { rule, message: describeMatch[rule](old, current), pointer: pointerOf(index) } : []
     }),
   )
   return [
     ...matched,
-    ...[...removed].map(([index, item]) => found('interface-removed', index, `no longer offers ${describe(item)}`)),
-    ...[...added].map(([index, item]) => found('interface-added', index, `now also offers ${describe(item)}`)),
+    ...[...removed].map(([index, item]) =>
+      change('interface-removed', pointerOf(index), `the agent no longer offers ${describe(item)}`),
+    ),
+    ...[...added].map(([index, item]) =>
+      change('interface-added', pointerOf(index), `the agent now also offers ${describe(item)}`),
+    ),
   ]
 }
 
@@ -53,9 +56,9 @@ const addressKey = ({ url, tenant = '' }: AgentInterface): string => JSON.string
 
 const describeMatch = {
   'interface-moved': (before: AgentInterface, after: AgentInterface) =>
-    `moves ${describeProtocol(after)} from ${describeAddress(before)} to ${describeAddress(after)}`,
+    `the agent moves ${describeProtocol(after)} from ${describeAddress(before)} to ${describeAddress(after)}`,
   'protocol-changed': (before: AgentInterface, after: AgentInterface) =>
-    `speaks ${describeProtocol(after)} instead of ${describeProtocol(before)} at ${describeAddress(after)}`,
+    `the agent speaks ${describeProtocol(after)} instead of ${describeProtocol(before)} at ${describeAddress(after)}`,
 }
 
 /** The ways in which an interface finds its counterpart in the other card: the first that applies. */
