@@ -18,6 +18,7 @@ export const pairMembers = <Value>(
 
 /** An item of one or both of two lists: its name in messages, and its place in the later list, else in the earlier. */
 export type ItemPair<Item> = { name: string; pointer: Pointer; before: Item | undefined; after: Item | undefined }
+/** A skill of one or both of two cards. */
 export type SkillPair = ItemPair<AgentSkill>
 
 /** Pairs the items of two lists by a member: those that are removed, then the later ones. */
