@@ -1,5 +1,5 @@
-import { type Compiled, compileDocument } from '../../src/card/compile/index.ts'
-import { classifyChanges, findVersionFinding, type Offer } from '../../src/card/diff/index.ts'
+import { compileDocument } from '../../src/card/compile/index.ts'
+import { classifyChanges, findVersionFinding } from '../../src/card/diff/index.ts'
 import { type JsonObject, jsonEquals, omit } from '../../src/json/index.ts'
 import type { RegisteredAgent, ResponseOf } from '../client/index.ts'
 import { type Draft, normalizeManifest } from '../manifests/index.ts'
@@ -48,8 +48,7 @@ export const foreseeStep = ({ draft, todo, before }: Step, origin: string): Pick
   if (todo !== 'update') return { action: todo === 'create' ? 'to create' : 'unchanged' }
   const registered = before && compileDocument({ ...before, id }, { id, requestOrigin: origin })
   if (!compiled || !registered || !('compiled' in registered)) return { action: 'to update' }
-  const toOffer = ({ card, manifest, extended }: Compiled): Offer => ({ card, manifest, tiers: extended })
-  const { class: changeClass, changes } = classifyChanges(toOffer(registered.compiled), toOffer(compiled))
+  const { class: changeClass, changes } = classifyChanges(registered.compiled, compiled)
   const [first, ...others] = changes
   if (!first || changeClass === 'cosmetic') return { action: 'to update' }
   const { compatibility } = compiled.manifest

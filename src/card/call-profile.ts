@@ -88,7 +88,7 @@ export const buildCallProfile = (
       upstream.card !== undefined &&
       tiers.length === 0 && { agentServesExtendedCard: true }),
     tiers,
-    requiredExtensions: (capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
+    requiredExtensions: getRequiredExtensions(card),
     modes: collectModes(card),
     apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls: issuers,
@@ -127,6 +127,10 @@ const policiesOf = (manifest: Manifest): Pick<CallProfile, 'visibility' | 'route
   const callers = callerPolicy(manifest)
   return { visibility, route, gate: { capabilities, modes, extensions, version, responses }, callers }
 }
+
+/** Returns the URIs of the extensions that a card requires. */
+export const getRequiredExtensions = ({ capabilities: { extensions = [] } }: AgentCard): string[] =>
+  extensions.filter(({ required }) => required).map(({ uri }) => uri)
 
 /** Returns the headers of a card's API keys, as authored, with the names of their schemes. */
 export const getApiKeyHeaders = ({ securitySchemes = {} }: AgentCard): { scheme: string; header: string }[] =>

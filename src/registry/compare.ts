@@ -31,8 +31,7 @@ export const compareWithLatest = (
 ): Comparison => {
   const before = latest === null ? undefined : toOffer(latest)
   if (before === undefined || compiled === undefined) return {}
-  const after = { ...compiled, tiers: compiled.extended }
-  const changes = classifyChanges(before, after)
+  const changes = classifyChanges(before, compiled)
   const findIn = ({ class: changeClass, changes: [first] }: Changes): VersionFinding | undefined => {
     const finding = findVersionFinding(changeClass, before.card.version, compiled.card.version)
     return finding && { ...finding, message: `${finding.message}: ${first?.message}` }
@@ -40,7 +39,7 @@ export const compareWithLatest = (
   if (compiled.manifest.compatibility === 'off' || findIn(changes) === undefined) return { changes }
   const result = before.read && recompile?.(before.read)
   const recompiled = result && 'compiled' in result ? result.compiled : undefined
-  const ownChanges = recompiled && classifyChanges({ ...recompiled, tiers: recompiled.extended }, after)
+  const ownChanges = recompiled && classifyChanges(recompiled, compiled)
   const finding = findIn(ownChanges && isLessSevere(ownChanges.class, changes.class) ? ownChanges : changes)
   return { changes, ...(finding && { finding }) }
 }
@@ -55,7 +54,7 @@ export const toOffer = ({ manifest, card, tiers }: StoredRevision): EarlierOffer
   const read = readManifest(JSON.parse(manifest) as Json)
   return {
     card: JSON.parse(card) as AgentCard,
-    tiers: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
+    extended: tiers.map(({ tier, card }) => ({ tier, card: JSON.parse(card) as AgentCard })),
     ...('manifest' in read && { manifest: read.manifest, read }),
   }
 }

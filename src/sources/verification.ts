@@ -1,5 +1,5 @@
 import { compare, validate } from 'compare-versions'
-import { createBudget, findUncovered, type Requirements } from '../card/diff/index.ts'
+import { findUncovered, type Requirements } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
 import { type Finding, type PayloadRule, payloadRules } from '../card/model/index.ts'
 import { allowsAnonymous } from '../card/read/index.ts'
@@ -221,7 +221,7 @@ const restrict = (
 ): Requirements | undefined => {
   if (received === undefined) return signed
   if (allowsAnonymous(demanded)) return received
-  const weaker = new Set(findUncovered(received, demanded ?? [], createBudget()))
+  const weaker = new Set(findUncovered(received, demanded ?? []))
   const kept = received.filter((_, index) => !weaker.has(index))
   return kept.length > 0 ? kept : signed
 }

@@ -7,7 +7,7 @@ const files = globSync('src/card/lint/*.ts', { cwd: root })
 
 /** Returns what a rule requires, and why: its doc comment, in which "Reason: " separates the two. */
 const readRule = (id: string): [requirement: string, reason: string] => {
-  const row = String.raw`rule\(\s*'${id}'`
+  const row = String.raw`(?:error|warning|info)\(\s*'${id}'`
   const file = files.find(name => new RegExp(row).test(read(name))) ?? 'src/card/lint/'
   const [requirement, reason = '', ...more] = readComment(file, id, row).split(' Reason: ')
   if (requirement === undefined || reason === '' || more.length > 0)

@@ -37,10 +37,9 @@ import { type Dialect, defineV0Dialect } from './dialect.ts'
 
 /** Acme's card: A2A 0.3 with the number of the agent at Acme. */
 export const acme: Dialect = {
-  ...defineV0Dialect({}, { acmeNumber: v.nullish(v.number()) }),
+  ...defineV0Dialect({ card: { acmeNumber: v.nullish(v.number()) } }),
   detect: card => 'acmeNumber' in card,
   capabilityDefaults: () => absentMeansFalse('Acme'),
-  ownFields: { card: ['acmeNumber'] },
 }
 `,
       'src/card/dialects/index.ts': text =>
@@ -57,6 +56,33 @@ export const acme: Dialect = {
   expect(await host.put('anvils', card)).toMatchObject({ report: { dialect: 'acme' } })
   const served = await host.fetch('/agents/anvils/.well-known/agent-card.json?dialect=acme', { headers })
   expect(await served.json()).toMatchObject({ acmeNumber: 7 })`,
+    ),
+  },
+  {
+    row: 'a member of the Agent Card',
+    edits: {
+      'src/card/model/agent-card.ts': insertBefore(
+        '  inputModes: plain(',
+        "  exampleOutputs: plain(texts, 'What the skill returns for its examples.', { is: 'text' }),\n",
+      ),
+    },
+    test: testOf(
+      'validates, serves, signs and describes the member',
+      `  const skill = { id: 'anvils', name: 'Anvils', description: 'Sells anvils to coyotes.', tags: ['anvil'] }
+  const card = { name: 'A', description: 'Sells anvils to coyotes.', url: 'https://a.example/' }
+  const put = (exampleOutputs: unknown) => host.put('anvils', { ...card, skills: [{ ...skill, exampleOutputs }] })
+  await expect(put('Sold.')).rejects.toThrow('/skills/0/exampleOutputs must be a list of strings')
+  const { report } = (await put(['Sold.'])) as { report: { issues: unknown[] } }
+  expect(report.issues).not.toContainEqual(expect.objectContaining({ pointer: '/skills/0/exampleOutputs' }))
+  const read = (path: string) => host.fetch(path, { headers }).then(response => response.json())
+  for (const dialect of ['1.0', '0.3']) {
+    const served = await read(\`/agents/anvils/.well-known/agent-card.json?dialect=\${dialect}\`)
+    expect(served).toMatchObject({ skills: [{ exampleOutputs: ['Sold.'] }] })
+  }
+  const signed = (exampleOutputs: string[]) => writePayload('served', { ...card, skills: [{ ...skill, exampleOutputs }] })
+  expect([signed(['Sold.'])?.includes('exampleOutputs'), signed([])?.includes('exampleOutputs')]).toEqual([true, false])
+  expect(JSON.stringify(await read('/schema/manifest.json'))).toContain('What the skill returns for its examples.')`,
+      "import { writePayload } from '../src/card/signatures/index.ts'",
     ),
   },
   {

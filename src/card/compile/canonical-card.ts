@@ -149,7 +149,7 @@ const withCallerScheme = (manifest: Manifest, card: JsonObject, dialect: Dialect
   provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
   // The author's requirements stay in their form: the canonical one names split schemes, which the card does not have.
   const authored = requirementFields.find(field => (card[field] ?? null) !== null)
-  const field = authored ?? (dialect === '1.0' ? 'securityRequirements' : 'security')
+  const field = authored ?? (dialects[dialect].form === 'interfaces' ? 'securityRequirements' : 'security')
   const toForm = (list: typeof required) => (field === 'security' ? writeV0Requirements(list, '', []) : list)
   const kept = authored === undefined || required.length === 0 ? toForm(required) : [card[authored] ?? []].flat()
   return {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, type JsonObject, mapMembers, omit, type Pointer } from '../../json/index.ts'
 import { type AgentCard, type CapabilityDefaults, json, looseObject, validate } from '../model/index.ts'
-import type { DialectAliases, ObjectKind, Provenance } from '../read/index.ts'
+import type { Provenance } from '../read/index.ts'
 import {
   applyAliases,
   pickV0Interface,
@@ -27,37 +27,53 @@ export type Dialect = {
   write: (card: AgentCard) => Written
   /** Returns a card authored in this dialect as the dialect's own host serves it. Without this, `write` is used. */
   writeAuthored?: (authored: JsonObject, card: AgentCard) => JsonObject
-  /** Fields that only this dialect has, by the object that contains them. The linter accepts them in any card. */
-  ownFields?: Partial<Record<ObjectKind, readonly string[]>>
+  /** The members that the canonical card keeps without validating them. The linter accepts them in any card. */
+  own?: OwnMembers
+  /** Set if its documents have a list of interfaces and the security of A2A 1.0, and no `url`. */
+  form?: 'interfaces'
 }
 
-/** Schemas of fields that v0.x cards share and the canonical card does not have. */
-export const sharedV0Fields = { authentication: v.optional(V0Authentication) }
+/** The schemas of a dialect's own members, by the object that contains them. */
+export type OwnMembers = Partial<Record<'card' | 'capabilities' | 'provider' | 'skill', v.ObjectEntries>>
 
-/** Creates the schema of an object's own members. Accepts other types, which the canonical card's schema rejects. */
-export const members = (entries: v.ObjectEntries) =>
-  v.optional(v.lazy(value => (isJsonObject(value) ? looseObject(entries) : json)))
+/** The schema of a member whose type is not checked. */
+export const anything = v.optional(json)
 
-/** Creates the schema of own members of each skill. */
-export const skillMembers = (entries: v.ObjectEntries) =>
-  v.optional(v.lazy(value => (Array.isArray(value) ? v.array(members(entries)) : json)))
-
-/** Reports wrong types in a dialect's own fields, which the canonical card keeps without validating them. */
-export const checkFields = (card: JsonObject, fields: v.ObjectEntries, provenance: Provenance): void => {
-  const result = validate(looseObject(fields), card)
-  if ('errors' in result) provenance.errors.push(...result.errors)
-}
-
-/** Defines a dialect that is v0.3 with aliases and fields of its own. A card authored in it is served as written. */
-export const defineV0Dialect = (aliases: DialectAliases, fields: v.ObjectEntries) =>
-  ({
-    read: (card, provenance) => {
-      checkFields(card, { ...sharedV0Fields, ...fields }, provenance)
-      return readCard(card, '0.3', provenance)
+/** Creates the reader of a dialect, which reports wrong types in its own members. */
+export const readOwn = (own: OwnMembers, assumedVersion: string) => {
+  const { card, skill, ...objects } = own
+  const schema = looseObject<v.ObjectEntries>({
+    ...card,
+    ...Object.fromEntries(Object.entries(objects).map(([name, members]) => [name, objectOf(members)])),
+    ...(skill && { skills: ifType(Array.isArray, v.array(objectOf(skill))) }),
+  })
+  return {
+    own,
+    read: (card: JsonObject, provenance: Provenance): JsonObject => {
+      const result = validate(schema, card)
+      if ('errors' in result) provenance.errors.push(...result.errors)
+      return readCard(card, assumedVersion, provenance)
     },
+  }
+}
+
+/** Creates a schema for values of one type. Accepts others, which the schema of the canonical card rejects. */
+const ifType = (isOfType: (value: unknown) => boolean, schema: v.GenericSchema) =>
+  v.optional(v.lazy(value => (isOfType(value) ? schema : json)))
+
+const objectOf = (own: v.ObjectEntries) => ifType(isJsonObject, looseObject(own))
+
+/** Creates the reader of a dialect of v0.x. All of them have `authentication`. */
+export const readV0 = (own: OwnMembers) =>
+  readOwn({ ...own, card: { authentication: v.optional(V0Authentication), ...own.card } }, '0.3')
+
+/** Defines a dialect that is v0.3 with aliases and members of its own. A card authored in it is served as written. */
+export const defineV0Dialect = (own: OwnMembers, aliases?: Parameters<typeof applyAliases>[1]) =>
+  ({
+    ...readV0(own),
     write: card => {
-      const { document, dropped } = writeV0(card)
-      return { document: applyAliases(document, aliases), dropped }
+      const written = writeV0(card)
+      return aliases ? { ...written, document: applyAliases(written.document, aliases) } : written
     },
     writeAuthored: authored => authored,
   }) satisfies Partial<Dialect>

@@ -1,18 +1,8 @@
 import * as v from 'valibot'
 import { formatPointer, isJsonObject, omit } from '../../json/index.ts'
 import { type AgentCard, link } from '../model/index.ts'
-import {
-  applyAliases,
-  fieldAliases,
-  modeDefaults,
-  pickV1Interface,
-  readCard,
-  superxProtocol,
-  topLevelVersion,
-} from '../read/index.ts'
-import { checkFields, type Dialect, writeV0 } from './dialect.ts'
-
-const fields = { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) }
+import { applyAliases, modeDefaults, pickV1Interface, superxProtocol, topLevelVersion } from '../read/index.ts'
+import { type Dialect, readOwn, writeV0 } from './dialect.ts'
 
 /** The capabilities that GopherHole adds to a card that it serves. */
 const defaultFlags = { streaming: true, pushNotifications: true, extendedAgentCard: false, multiTurn: true }
@@ -25,10 +15,7 @@ export const gopherhole: Dialect = {
     const missing = protocolVersion === undefined ? 'protocolVersion' : 'supportedInterfaces'
     return { flags: defaultFlags, reason: `GopherHole's default, as no \`${missing}\` is given`, isAssumed: true }
   },
-  read: (card, provenance) => {
-    checkFields(card, fields, provenance)
-    return readCard(card, '1.0', provenance)
-  },
+  ...readOwn({ card: { termsOfServiceUrl: v.nullish(link), privacyPolicyUrl: v.nullish(link) } }, '1.0'),
   write: card => {
     const primary = pickV1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, primary)
@@ -39,10 +26,7 @@ export const gopherhole: Dialect = {
     if (isImplied) omitted.push('preferredTransport')
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
-      document: {
-        ...applyAliases(omit(document, ...omitted), fieldAliases.gopherhole),
-        capabilities: card.capabilities,
-      },
+      document: { ...applyAliases(omit(document, ...omitted), 'gopherhole'), capabilities: card.capabilities },
       dropped: [
         ...dropped,
         ...otherInterfaces.map(index => formatPointer('supportedInterfaces', index)),

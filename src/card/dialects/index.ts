@@ -59,12 +59,11 @@ const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect, signed =
 }
 
 /**
- * Returns whether readers of v0.x could not call an agent. In a card that is not in the form of 1.0, `url` is its
- * author's own field, and the version may be a default; behind the gateway, calls in a version that the card does not
- * list are refused.
+ * Returns whether readers of v0.x could not call an agent. In a dialect with `url`, its author wrote an endpoint for
+ * them, and the version may be a default; behind the gateway, calls in a version that the card does not list are refused.
  */
 const speaksV1Only = ({ supportedInterfaces }: AgentCard, { dialect }: AuthoredCard, route: Manifest['route']) =>
-  supportedInterfaces.every(speaksV1) && (dialect === '1.0' || route === 'gateway')
+  supportedInterfaces.every(speaksV1) && (dialects[dialect].form === 'interfaces' || route === 'gateway')
 
 /** Adds the names that readers of GopherHole have for the default modes. */
 const withGopherholeModes = (card: AgentCard): JsonObject => ({
@@ -79,11 +78,8 @@ const withGopherholeModes = (card: AgentCard): JsonObject => ({
  */
 const writeV1Hybrid = (card: AgentCard): JsonObject => {
   const { securitySchemes } = dialects['1.0'].write(card).document
-  return {
-    ...omit(card, 'securitySchemes'),
-    ...(securitySchemes !== undefined && { securitySchemes }),
-    ...withGopherholeModes(card),
-  }
+  const schemes = securitySchemes === undefined ? {} : { securitySchemes }
+  return { ...omit(card, 'securitySchemes'), ...schemes, ...withGopherholeModes(card) }
 }
 
 /**

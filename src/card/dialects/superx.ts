@@ -2,14 +2,15 @@ import * as v from 'valibot'
 import { type JsonObject, omit } from '../../json/index.ts'
 import { type CapabilityDefaults, json, looseObject } from '../model/index.ts'
 import { absentMeansFalse, readToolCard, superxProtocol } from '../read/index.ts'
-import { type Dialect, defineV0Dialect, skillMembers } from './dialect.ts'
+import { anything, type Dialect, defineV0Dialect } from './dialect.ts'
 
 const schema = v.nullish(looseObject({}))
 const list = v.nullish(v.array(json))
-const base = defineV0Dialect(
-  {},
-  { skills: skillMembers({ inputSchema: schema, outputSchema: schema }), resources: list, prompts: list },
-)
+const base = defineV0Dialect({
+  card: { protocol: anything, resources: list, prompts: list },
+  capabilities: v.entriesFromList(['tools', 'resources', 'prompts', 'sampling'], anything),
+  skill: { inputSchema: schema, outputSchema: schema, title: anything, annotations: anything },
+})
 
 /** The tools of an MCP server, called by its own protocol, have none of A2A's capabilities. */
 const toolCapabilities: CapabilityDefaults = {
@@ -31,11 +32,6 @@ export const superx: Dialect = {
     const { name, description, ...rest }: JsonObject =
       protocol === 'mcp' ? omit(document, 'preferredTransport') : document
     return { document: { name, description, protocol, ...rest }, dropped }
-  },
-  ownFields: {
-    card: ['protocol', 'resources', 'prompts'],
-    capabilities: ['tools', 'resources', 'prompts', 'sampling'],
-    skill: ['inputSchema', 'outputSchema', 'title', 'annotations'],
   },
 }
 

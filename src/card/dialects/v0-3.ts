@@ -1,12 +1,12 @@
-import { formatPointer, isJsonObject, type Json, omit, toText } from '../../json/index.ts'
-import { absentMeansFalse, getWrappers, hasField, listNames, readCard, schemeWrappers } from '../read/index.ts'
-import { checkFields, type Dialect, omitIncompleteProvider, sharedV0Fields, type Written, writeV0 } from './dialect.ts'
+import { formatPointer, isJsonObject, type Json, omit, type Pointer, toText } from '../../json/index.ts'
+import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
+import { anything, type Dialect, omitIncompleteProvider, readV0, type Written, writeV0 } from './dialect.ts'
 
 /** Fields of v0.1, v0.2 and v0.3 that GopherHole's card does not have. */
-const markerFields = new Set(
-  listNames(`defaultInputModes defaultOutputModes preferredTransport additionalInterfaces
-    supportsAuthenticatedExtendedCard authentication interfaces signatures`),
-)
+const markerFields = new Set([
+  ...['defaultInputModes', 'defaultOutputModes', 'preferredTransport', 'additionalInterfaces', 'authentication'],
+  ...['supportsAuthenticatedExtendedCard', 'interfaces', 'signatures'],
+])
 
 /** Capabilities of A2A that GopherHole does not have. */
 const markerCapabilities = new Set(['stateTransitionHistory', 'extensions'])
@@ -19,12 +19,8 @@ export const v0_3: Dialect = {
     /^v?0\./i.test(toText(card.protocolVersion ?? card.protocol_version)) ||
     hasWrappedScheme(card.securitySchemes ?? card.security_schemes),
   capabilityDefaults: () => absentMeansFalse('A2A 0.3'),
-  read: (card, provenance) => {
-    checkFields(card, sharedV0Fields, provenance)
-    return readCard(card, '0.3', provenance)
-  },
+  ...readV0({ card: { interfaces: anything } }),
   write: card => dropIncomplete(writeV0(card)),
-  ownFields: { card: ['authentication', 'interfaces'] },
 }
 
 /** Returns whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
@@ -39,13 +35,11 @@ const dropIncomplete = ({ document, dropped }: Written): Written => {
   const unknown = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
   return {
     document: { ...kept, ...(unknown.length > 0 && { securitySchemes: omit(schemes, ...unknown) }) },
-    dropped: [
-      ...dropped,
-      ...(kept === document ? [] : ['/provider']),
-      ...unknown.map(name => formatPointer('securitySchemes', name)),
-    ],
+    dropped: [...dropped, ...(kept === document ? [] : ['/provider']), ...unknown.map(toSchemePointer)],
   }
 }
+
+const toSchemePointer = (name: string): Pointer => formatPointer('securitySchemes', name)
 
 const isKnownScheme = (scheme: Json | undefined): boolean =>
   isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type))

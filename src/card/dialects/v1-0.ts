@@ -1,7 +1,6 @@
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
-import type { Message, Shape } from '../model/index.ts'
-import { agentCardMessage, getField, providerMessage, securitySchemeMessage } from '../model/index.ts'
-import { absentMeansFalse, getWrappers, hasField, oauthFlows, readCard } from '../read/index.ts'
+import { cardMembers, type Members } from '../model/index.ts'
+import { absentMeansFalse, getWrappers, hasField, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'
 
 const markerFields = new Set(['supportedInterfaces', 'securityRequirements'])
@@ -13,46 +12,41 @@ export const v1_0: Dialect = {
     (Array.isArray(card.skills) && card.skills.some(skill => hasField(skill, 'skill', markerFields))),
   capabilityDefaults: () => absentMeansFalse('A2A 1.0'),
   read: (card, provenance) => readCard(card, '1.0', provenance),
+  form: 'interfaces',
   write: card => {
     const dropped: Pointer[] = []
-    return { document: pruneObject(card, agentCardMessage, '', dropped), dropped }
+    return { document: pruneObject(card, cardMembers.card, '', dropped), dropped }
   },
 }
 
-/** Returns whether an object has what the proto requires of its shape. Any other object is dropped whole. */
-const isAllowed = (value: Json, shape: Shape): boolean => {
+/** Returns whether an object has what the proto requires where the canonical card need not. Others are dropped whole. */
+const isAllowed = (value: Json, inner: Members | undefined): boolean => {
   if (!isJsonObject(value)) return true
-  if (shape === providerMessage) return value.organization !== undefined && value.url !== undefined
-  if (shape !== securitySchemeMessage) return true
+  if (inner === cardMembers.provider) return value.organization !== undefined && value.url !== undefined
+  if (inner !== cardMembers.wrappers) return true
   const { oauth2SecurityScheme: oauth } = value
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
-  return (
-    getWrappers(value).length === 1 && (!isJsonObject(flows) || oauthFlows.filter(flow => flow in flows).length === 1)
-  )
+  const isFlow = (name: string) => cardMembers.flows.has(name)
+  return getWrappers(value).length === 1 && (!isJsonObject(flows) || Object.keys(flows).filter(isFlow).length === 1)
 }
 
-/** Returns what of a value fits a shape, and adds pointers to the rest to `dropped`. */
-const prune = (value: Json, shape: Shape, at: Pointer, dropped: Pointer[]): Json => {
-  if (shape === 'any') return value
-  if (Array.isArray(value)) {
-    const [inner] = shape as readonly [Shape]
-    return value.map((item, index) => prune(item, inner, at + formatPointer(index), dropped))
-  }
-  return isJsonObject(value) ? pruneObject(value, shape as Message, at, dropped) : value
+/** Returns what the proto has of a value with these members in it, and adds pointers to the rest to `dropped`. */
+const prune = (value: Json, inner: Members | undefined, at: Pointer, dropped: Pointer[]): Json => {
+  if (inner === undefined) return value
+  if (Array.isArray(value)) return value.map((item, index) => prune(item, inner, at + formatPointer(index), dropped))
+  return isJsonObject(value) ? pruneObject(value, inner, at, dropped) : value
 }
 
-const pruneObject = (object: JsonObject, message: Message, at: Pointer, dropped: Pointer[]): JsonObject => {
+const pruneObject = (object: JsonObject, members: Members, at: Pointer, dropped: Pointer[]): JsonObject => {
+  const ofMap = members.get('*')
   // In the order of the proto, whatever the author's order.
-  const names = '*' in message ? Object.keys(object) : Object.keys(message).map(name => name.replace('?', ''))
-  const kept = names.flatMap((name): [string, Json, Shape][] => {
-    const value = Object.hasOwn(object, name) ? object[name] : undefined
-    const shape = getField(message, name)
-    return value !== undefined && shape !== undefined && isAllowed(value, shape) ? [[name, value, shape]] : []
+  const fields = ofMap ? Object.keys(object).map(name => [name, ofMap] as const) : [...members]
+  const kept = fields.flatMap(([name, { presence, inner }]): [string, Json, Members | undefined][] => {
+    const value = presence !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
+    return value !== undefined && isAllowed(value, inner) ? [[name, value, inner]] : []
   })
-  const keptNames = new Set(kept.map(([name]) => name))
-  const others = Object.keys(object).filter(name => !keptNames.has(name))
-  dropped.push(...others.map(name => at + formatPointer(name)))
-  return Object.fromEntries(
-    kept.map(([name, value, shape]) => [name, prune(value, shape, at + formatPointer(name), dropped)]),
-  )
+  const names = new Set(kept.map(([name]) => name))
+  for (const name of Object.keys(object)) if (!names.has(name)) dropped.push(at + formatPointer(name))
+  const pruned = kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)])
+  return Object.fromEntries(pruned)
 }

@@ -1,5 +1,5 @@
-import { formatPointer, type Pointer } from '../../json/index.ts'
-import type { AgentCard, ChangeClass } from '../model/index.ts'
+import type { Pointer } from '../../json/index.ts'
+import type { ChangeClass } from '../model/index.ts'
 
 /**
  * The class of every kind of change, and the reason for it. The removals and the protocol version are Apicurio's rule
@@ -88,25 +88,6 @@ export const change = (rule: ChangeRule, pointer: Pointer, message: string): Fou
 /** Returns a list of one change if it has occurred, else an empty list. */
 export const changeIf = (isChanged: boolean, ...found: Parameters<typeof change>): FoundChange[] =>
   isChanged ? [change(...found)] : []
-
-/** Returns every name that one of two objects has, with its value in each. */
-export const pairMembers = <Value>(
-  before: Readonly<Record<string, Value>>,
-  after: Readonly<Record<string, Value>>,
-): [name: string, before: Value | undefined, after: Value | undefined][] => {
-  const [old, current] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
-  return [...new Set([...old.keys(), ...current.keys()])].map(name => [name, old.get(name), current.get(name)])
-}
-
-/** Returns the skills that two cards have, by id: the name in messages, and the place in the later card. */
-export const pairSkills = (before: AgentCard, after: AgentCard) => {
-  const earlier = new Map(before.skills.map(skill => [skill.id, skill]))
-  return after.skills.flatMap((skill, index) => {
-    const previous = earlier.get(skill.id)
-    const found = { name: `skill ${quote(skill.id)}`, pointer: formatPointer('skills', index) }
-    return previous ? [{ ...found, before: previous, after: skill }] : []
-  })
-}
 
 const MAX_QUOTED_LENGTH = 100
 const MAX_LISTED = 10

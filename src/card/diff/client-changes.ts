@@ -5,13 +5,14 @@ import { type Manifest, taskPolicy } from '../manifest/index.ts'
 import { type AgentCard, baseTier, type ChangeClass, changeClasses, truncateFindings } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
 import type { FoundChange } from './change-rules.ts'
-import { change, changeIf, changeRules, pairMembers, quote } from './change-rules.ts'
+import { change, changeIf, changeRules, quote } from './change-rules.ts'
+import { findNew, pairMembers } from './pairs.ts'
 
 /**
  * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier
  * first, and the manifest, which decides who may do what; undefined where it cannot be read.
  */
-export type Offer = { card: AgentCard; tiers?: readonly ExtendedOffer[]; manifest?: Manifest | undefined }
+export type Offer = { card: AgentCard; extended?: readonly ExtendedOffer[]; manifest?: Manifest | undefined }
 type ExtendedOffer = { tier: string; card: AgentCard }
 
 /** A change for clients with its class. The last one of a long list gives the number of those left out. */
@@ -29,17 +30,16 @@ export const classifyChanges = (before: Offer, after: Offer): Changes => {
   const found = [
     ...(before.manifest && after.manifest ? compareManifests(before.manifest, after.manifest) : []),
     ...inCard,
-    ...compareTiers(before.tiers ?? [], after.tiers ?? [], inCard),
+    ...compareTiers(before.extended ?? [], after.extended ?? [], inCard),
   ]
   const changes = changeClasses.flatMap(name =>
     found.filter(({ rule }) => changeRules[rule][0] === name).map(change => ({ ...change, class: name })),
   )
-  const described = [before, after].flatMap(({ card, tiers = [], manifest }) => [
-    card,
-    ...tiers.map(({ card }) => card),
+  const described = [before, after].flatMap(({ card, extended = [], manifest }) => [
+    ...[{ card }, ...extended].map(({ card }) => card as Json),
     manifest?.jwt,
   ])
-  const redact = createRedaction(described as (Json | undefined)[])
+  const redact = createRedaction(changes.length > 0 ? described : [])
   return { class: changes[0]?.class ?? 'cosmetic', changes: redact(truncateFindings(changes, pointer => pointer)) }
 }
 
@@ -60,52 +60,43 @@ const compareManifests = (before: Manifest, after: Manifest): FoundChange[] => {
   ]
 }
 
-/** The calls that a check of the gate refuses. */
-const refusedCalls: Record<Exclude<keyof Manifest['gate'], 'tasks'>, string> = {
-  capabilities: 'calls that need a capability which the card does not declare',
-  modes: 'calls with media types that the card does not list',
-  extensions: 'calls without the extensions that the card requires',
-  version: 'calls in a version of A2A that the card does not offer',
-  responses: 'responses of the agent that are not valid',
+const refuse = (calls: string) => [`the gate now refuses ${calls}`, `the gate no longer refuses ${calls}`] as const
+
+/** What clients notice of each check of the gate: where it begins, and where it ends. */
+const gateClauses: Record<keyof Manifest['gate'], readonly [narrowed: string, widened: string]> = {
+  capabilities: refuse('calls that need a capability which the card does not declare'),
+  modes: refuse('calls with media types that the card does not list'),
+  extensions: refuse('calls without the extensions that the card requires'),
+  version: refuse('calls in a version of A2A that the card does not offer'),
+  responses: refuse('responses of the agent that are not valid'),
+  tasks: ['each caller now reaches only the tasks that it started', 'each caller now reaches the tasks of all callers'],
 }
 
 const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
-  const eachCaller = 'each caller now reaches'
-  const isRefused = ({ gate }: Manifest, name: keyof typeof refusedCalls) => (gate[name] ?? 'enforce') === 'enforce'
-  const names = Object.keys(refusedCalls) as (keyof typeof refusedCalls)[]
-  const [wasOwner, isOwner] = [taskPolicy(before) === 'owner', taskPolicy(after) === 'owner']
-  return [
-    ...names.flatMap(name => {
-      const [was, is, pointer] = [isRefused(before, name), isRefused(after, name), formatPointer('gate', name)]
-      return [
-        ...changeIf(is && !was, 'gate-narrowed', pointer, `the gate now refuses ${refusedCalls[name]}`),
-        ...changeIf(was && !is, 'gate-widened', pointer, `the gate no longer refuses ${refusedCalls[name]}`),
-      ]
-    }),
-    ...changeIf(isOwner && !wasOwner, 'gate-narrowed', '/gate/tasks', `${eachCaller} only the tasks that it started`),
-    ...changeIf(wasOwner && !isOwner, 'gate-widened', '/gate/tasks', `${eachCaller} the tasks of all callers`),
-  ]
+  const checks = Object.keys(gateClauses) as (keyof typeof gateClauses)[]
+  return checks.flatMap(name => {
+    const isNarrow = (manifest: Manifest) =>
+      name === 'tasks' ? taskPolicy(manifest) === 'owner' : (manifest.gate[name] ?? 'enforce') === 'enforce'
+    const [was, is, pointer] = [isNarrow(before), isNarrow(after), formatPointer('gate', name)]
+    const [narrowed, widened] = gateClauses[name]
+    return was === is ? [] : change(is ? 'gate-narrowed' : 'gate-widened', pointer, is ? narrowed : widened)
+  })
 }
 
 /** Compares which access tokens of the card's issuers are accepted. */
 const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifest): FoundChange[] => {
-  const [oldScope, scope] = [before?.scope, after?.scope]
+  const [oldScopes, scopes] = [[before?.scope ?? []].flat(), [after?.scope ?? []].flat()]
   const [oldAudiences, audiences] = [listAudiences(before), listAudiences(after)]
-  const required = (pointer: Pointer, clause: string, isChanged = true) =>
-    changeIf(isChanged, 'credentials-required', pointer, `access tokens ${clause}`)
-  const accepted = (pointer: Pointer, clause: string, isChanged = true) =>
-    changeIf(isChanged, 'credentials-accepted', pointer, `access tokens ${clause}`)
-  const isNeeded = scope !== undefined && scope !== oldScope
-  const wasNeeded = scope === undefined && oldScope !== undefined
-  const without = (names: string[], others: string[]) => names.filter(name => !others.includes(name))
+  const found = (rule: FoundChange['rule']) => (pointer: Pointer, clause: string) =>
+    change(rule, pointer, `access tokens ${clause}`)
+  const [required, accepted] = [found('credentials-required'), found('credentials-accepted')]
+  const lifted = scopes.length > 0 ? [] : oldScopes
   return [
-    ...without(oldAudiences, audiences).flatMap(name =>
-      required('/jwt/audience', `for ${name} are no longer accepted`),
-    ),
-    ...without(audiences, oldAudiences).flatMap(name => accepted('/jwt/audience', `for ${name} are now accepted`)),
-    ...required('/jwt/scope', `now need the scope ${quote(`${scope}`)}`, isNeeded),
-    ...accepted('/jwt/scope', `no longer need the scope ${quote(`${oldScope}`)}`, wasNeeded),
-    ...pairMembers<Json>(before?.tiers ?? {}, after?.tiers ?? {}).flatMap(([tier, old, current]) => {
+    ...findNew(oldAudiences, audiences).map(name => required('/jwt/audience', `for ${name} are no longer accepted`)),
+    ...findNew(audiences, oldAudiences).map(name => accepted('/jwt/audience', `for ${name} are now accepted`)),
+    ...findNew(scopes, oldScopes).map(name => required('/jwt/scope', `now need the scope ${quote(name)}`)),
+    ...lifted.map(name => accepted('/jwt/scope', `no longer need the scope ${quote(name)}`)),
+    ...pairMembers<Json>(before?.tiers, after?.tiers).flatMap(([tier, old, current]) => {
       const pointer = formatPointer('jwt', 'tiers', tier)
       if (jsonEquals(old, current)) return []
       return old === undefined
@@ -165,26 +156,19 @@ export const findVersionFinding = (
   const [earlier, later] = [parseVersion(before), parseVersion(after)]
   if (earlier === undefined)
     return before === after ? { message: `must differ from the one before, ${reason}` } : undefined
-  const lowest = earlier.isPreRelease ? earlier.numbers : raise(earlier.numbers, changeClass)
-  const use = lowest.join('.')
+  const { numbers, isPreRelease } = earlier
+  const raised = (changeClass === 'breaking' ? 0 : 1) + (numbers[0] === 0 ? 1 : 0)
+  const lowest = numbers.map((number, index) => (index < raised ? number : index === raised ? number + 1 : 0))
+  const use = (isPreRelease ? numbers : lowest).join('.')
   if (later && before !== after && compareVersions(later.numbers.join('.'), use) >= 0) return undefined
   return { use, message: `must be ${use} or higher, ${reason}` }
 }
 
-type Numbers = readonly [major: number, minor: number, patch: number]
-
 /** Semantic Versioning; numbers that are left out count as zero. */
 const versionPattern = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[^+]{1,200})?(?:\+.{0,200})?$/
 
-const parseVersion = (version: string): { numbers: Numbers; isPreRelease: boolean } | undefined => {
+const parseVersion = (version: string): { numbers: number[]; isPreRelease: boolean } | undefined => {
   const [, major, minor = 0, patch = 0, preRelease] = versionPattern.exec(version.trim()) ?? []
-  const numbers: Numbers = [Number(major), Number(minor), Number(patch)]
+  const numbers = [Number(major), Number(minor), Number(patch)]
   return major === undefined ? undefined : { numbers, isPreRelease: preRelease !== undefined }
-}
-
-/** Returns the lowest version after a change. */
-const raise = ([major, minor, patch]: Numbers, changeClass: 'breaking' | 'additive'): Numbers => {
-  const isBreaking = changeClass === 'breaking'
-  if (major === 0) return isBreaking ? [0, minor + 1, 0] : [0, minor, patch + 1]
-  return isBreaking ? [major + 1, 0, 0] : [major, minor + 1, 0]
 }

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, parsePointer } from '../../json/index.ts'
 import { containsSecret } from '../lint/index.ts'
 import { endpointFields } from '../read/index.ts'
+import { pairValues } from './pairs.ts'
 
 /** The differences between two documents from one source. The last entry counts those that are left out, if any. */
 export type Drift = (Change | { op: 'more'; pointer: ''; count: number })[]
@@ -42,11 +43,9 @@ export const diffCards = (before: JsonObject, after: JsonObject): Drift => {
 export const listChanges = (before: JsonObject, after: JsonObject): Change[] =>
   compareValues(before, after, 'id').toSorted((left, right) => rankOf(left) - rankOf(right))
 
-const rankOf = ({ pointer }: Change): number => {
-  const [field = ''] = parsePointer(pointer)
-  const rank = fieldOrder.findIndex(fields => fields.includes(field))
-  return rank === -1 ? fieldOrder.length : rank
-}
+const ranks = new Map(fieldOrder.flatMap((fields, rank) => fields.map(field => [field, rank])))
+
+const rankOf = ({ pointer }: Change): number => ranks.get(parsePointer(pointer)[0] ?? '') ?? fieldOrder.length
 
 /** Returns what makes one document of another, as a JSON Patch. */
 export const createPatch = (before: JsonObject, after: JsonObject): PatchOperation[] => {
@@ -70,19 +69,13 @@ export const compareValues = (
   if (!(isJsonObject(before) && isJsonObject(after)) && !(Array.isArray(before) && Array.isArray(after)))
     return jsonEquals(before, after) ? [] : [{ op: 'replace', pointer: to, before, after }]
   const byId = skillsBy === 'id' && to.endsWith('/skills') && haveUniqueIds(before) && haveUniqueIds(after)
-  const [earlier, later] = [indexMembers(before, byId), indexMembers(after, byId)]
-  return [
-    ...[...earlier].flatMap(([key, [name, value]]): Change[] => {
-      const pointer = from + formatPointer(name)
-      const [newName, current] = later.get(key) ?? []
-      return newName === undefined || current === undefined
-        ? [{ op: 'remove', pointer, before: value }]
-        : compareValues(value, current, skillsBy, [pointer, to + formatPointer(newName)])
-    }),
-    ...[...later].flatMap(([key, [name, value]]): Change[] =>
-      earlier.has(key) ? [] : [{ op: 'add', pointer: to + formatPointer(name), after: value }],
-    ),
-  ]
+  return pairValues(indexMembers(before, byId), indexMembers(after, byId)).flatMap(([, old, current]): Change[] => {
+    if (!old) return current ? [{ op: 'add', pointer: to + formatPointer(current[0]), after: current[1] }] : []
+    const pointer = from + formatPointer(old[0])
+    return current
+      ? compareValues(old[1], current[1], skillsBy, [pointer, to + formatPointer(current[0])])
+      : [{ op: 'remove', pointer, before: old[1] }]
+  })
 }
 
 const indexMembers = (value: JsonObject | Json[], byId: boolean) =>

@@ -1,4 +1,4 @@
 export * from './client-changes.ts'
 export * from './drift.ts'
-export { createBudget, findUncovered, type Requirements } from './security-changes.ts'
+export { findUncovered, findWeakerSecurity, type Requirements } from './security.ts'
 export * from './widening.ts'

@@ -4,7 +4,7 @@ import { isBridged } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
 import type { AuthoredSkill, LintContext, Rule } from './rule.ts'
-import { getAuthored, getAuthoredSkills, isBlank, rule } from './rule.ts'
+import { getAuthored, getAuthoredSkills, info, isBlank, warning } from './rule.ts'
 
 /** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
 const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
@@ -37,9 +37,8 @@ export const capabilities: readonly Rule[] = [
    * A card in GopherHole's form declares `streaming` and `pushNotifications`. Reason: By GopherHole's defaults, both
    * are advertised as supported.
    */
-  rule(
+  info(
     'capability-undeclared',
-    'info',
     'do not declare streaming or pushNotifications, which are then advertised: set both, as in { "streaming": false }',
     context =>
       !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
@@ -48,9 +47,8 @@ export const capabilities: readonly Rule[] = [
    * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
    * has `route: closed`. Reason: Clients that rely on it run into errors.
    */
-  rule(
+  warning(
     'capability-impossible',
-    'warning',
     'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
     context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
   ),
@@ -64,9 +62,8 @@ const forEachSkill =
 /** Rules about the declaration of skills. */
 export const skills: readonly Rule[] = [
   /** The card declares its skills. Reason: Clients search for skills; a skill `main` was filled in. */
-  rule(
+  info(
     'skills-undeclared',
-    'info',
     'are missing, so one, "main", was made from the name and description: declare what the agent can do, as in ' +
       '{ "id": "read-invoice", "name": "Read an invoice", "description": "Returns its amounts", "tags": ["invoice"] }',
     ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
@@ -75,9 +72,8 @@ export const skills: readonly Rule[] = [
    * Skill ids are kebab-case, of at most 64 characters. Reason: This is the spelling of A2A's guides; other characters
    * break URLs, logs and tool names that are made from ids.
    */
-  rule(
+  info(
     'skill-id-kebab-case',
-    'info',
     'is not kebab-case of at most 64 characters, such as "code-review"',
     forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
   ),
@@ -85,9 +81,8 @@ export const skills: readonly Rule[] = [
    * Each skill has tags, unless it is a tool of an MCP server, which has none. Reason: People and catalogs search by
    * tags; `general` was filled in.
    */
-  rule(
+  info(
     'tags-undeclared',
-    'info',
     'are missing: add words that people search for, as in ["invoice", "pdf"]',
     forEachSkill('tags', ({ authored }, context) => !isFromMcpServer(context) && isBlank(authored.tags)),
   ),
@@ -95,18 +90,16 @@ export const skills: readonly Rule[] = [
    * Each skill has at least two different examples, unless it is a tool of an MCP server, which has none. Reason:
    * Orchestrators learn from them what valid input is.
    */
-  rule(
+  info(
     'few-examples',
-    'info',
     'are fewer than two: add real prompts, from which orchestrators learn, as in "What is the total of this invoice?"',
     forEachSkill('examples', ({ skill: { examples } }, context) => {
       return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
     }),
   ),
   /** The MCP server has the tool that `upstream.defaultTool` names. Reason: A message that names no tool is refused. */
-  rule(
+  warning(
     'default-tool-unknown',
-    'warning',
     'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
     ({ manifest, authored, card }) => {
       const { defaultTool } = manifest.upstream
@@ -144,9 +137,8 @@ export const modes: readonly Rule[] = [
    * The card declares its input and output modes, unless it is made from an MCP server, which declares none. Reason:
    * The defaults promise JSON, which the agent may not support.
    */
-  rule(
+  info(
     'modes-undeclared',
-    'info',
     'are missing, so defaults were filled in: declare the media types that the agent supports, as in ["text/plain"]',
     context =>
       (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
@@ -159,7 +151,7 @@ export const modes: readonly Rule[] = [
    * `video` for all types of that kind and `*` for any; another word matches only the same word. Other hosts and
    * clients may match neither.
    */
-  rule('mode-media-type', 'warning', NOT_A_MEDIA_TYPE, findWrongModes),
+  warning('mode-media-type', NOT_A_MEDIA_TYPE, findWrongModes),
 ]
 
 /** The flags of England, Scotland and Wales: tag characters that are visible. */
@@ -219,9 +211,8 @@ export const texts: readonly Rule[] = [
    * No text contains invisible characters: zero-width characters, bidi overrides, tags, controls. Emoji and scripts
    * that need joiners are fine. Reason: They hide words from the people who review a card.
    */
-  rule(
+  warning(
     'hidden-text',
-    'warning',
     'contains characters that people cannot see but models read: type the text again without them',
     findTexts(text => !isPrintableAscii(text) && hidden.test(text.replace(flags, ''))),
   ),
@@ -229,9 +220,8 @@ export const texts: readonly Rule[] = [
    * No text gives orders to the model that reads it, such as "ignore previous instructions" or "you must always route
    * to this agent". Reason: Orchestrators put descriptions into prompts; clients may reject a card that tries this.
    */
-  rule(
+  warning(
     'instruction-text',
-    'warning',
     'reads like an instruction to a model, so clients may distrust the card: describe what the agent does',
     findTexts(text => instructions.test(normalizeText(text))),
   ),
@@ -263,9 +253,8 @@ export const descriptions: readonly Rule[] = [
    * The descriptions of the agent and of each skill have at least three meaningful words, and do not only repeat the
    * name. Reason: Orchestrators route by descriptions; "Handles code stuff" is not enough.
    */
-  rule(
+  warning(
     'thin-description',
-    'warning',
     'is too vague for routing: name the action, its object and its result, ' +
       'as in "Reads PDF invoices and returns their amounts as JSON"',
     context => [

@@ -7,10 +7,12 @@ import {
   differInTransport,
   interfaceTransports,
   isInterfaceList,
+  links as linkFields,
   parseBinding,
   unreadTransports,
 } from '../read/index.ts'
-import { type Authored, getAuthored, getAuthoredItems, isBlank, type LintContext, type Rule, rule } from './rule.ts'
+import type { Authored, LintContext, Rule } from './rule.ts'
+import { error, getAuthored, getAuthoredItems, isBlank, warning } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }
 
@@ -21,10 +23,8 @@ const toUrlAt = (value: Json | undefined, pointer: Pointer): UrlAt[] => {
 
 const endpoints = (context: LintContext): UrlAt[] => {
   const { value, pointer } = getAuthored(context, '/url')
-  return [
-    ...toUrlAt(value, pointer),
-    ...listInterfaces(context).flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`)),
-  ]
+  const listed = listInterfaces(context).flatMap(({ item, pointer }) => toUrlAt(item.url, `${pointer}/url`))
+  return [...toUrlAt(value, pointer), ...listed]
 }
 
 const listInterfaces = (context: LintContext, ...others: string[]): ReturnType<typeof getAuthoredItems> =>
@@ -50,10 +50,8 @@ const publicUrls = (context: LintContext): UrlAt[] => {
   return endpoints(context).some(({ url }) => isPrivateHost(url.hostname)) ? [] : authorities(context)
 }
 
-const linkFields = ['documentationUrl', 'iconUrl', 'termsOfServiceUrl', 'privacyPolicyUrl', 'supportUrl']
-
 const linksOf = ({ card, sourceOf }: LintContext): Authored[] => [
-  ...linkFields.map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
+  ...[...linkFields, 'supportUrl'].map(name => ({ pointer: sourceOf(formatPointer(name)), value: card[name] })),
   { pointer: sourceOf('/provider/url'), value: card.provider?.url },
 ]
 
@@ -85,16 +83,14 @@ export const urls: readonly Rule[] = [
    * internal`. With `route: gateway`, the card names this host, and token endpoints are checked unless the agent has
    * such an address, too. Reason: No client can reach it, and it reveals how the network is laid out.
    */
-  rule(
+  error(
     'private-url',
-    'error',
     'is a private address that no client can reach: use a public one, `visibility: internal` or `route: gateway`',
     findUrls(publicUrls, url => isPrivateHost(url.hostname)),
   ),
   /** Endpoints and token endpoints are https. Reason: Others can read and change calls and tokens on their way. */
-  rule(
+  warning(
     'insecure-url',
-    'warning',
     'is http, so others can read and change calls and tokens on the way: use https',
     findUrls(calledUrls, url => url.protocol === 'http:' && !isPrivateHost(url.hostname)),
   ),
@@ -102,9 +98,8 @@ export const urls: readonly Rule[] = [
    * The endpoint is not a `.json` file or a `/.well-known/` path. Reason: Clients would send calls to a file. This is
    * the most common mistake.
    */
-  rule(
+  error(
     'endpoint-is-card',
-    'error',
     'is the URL of a card, not of an endpoint: use the URL that accepts calls, such as …/a2a',
     findUrls(endpoints, url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname)),
   ),
@@ -112,9 +107,8 @@ export const urls: readonly Rule[] = [
    * With `route: gateway`, links for people and token endpoints are not on the agent's host. A URL of the agent itself
    * is rejected in any field. Reason: The card should name this host only.
    */
-  rule(
+  warning(
     'gateway-host',
-    'warning',
     "is on the agent's own host, which `route: gateway` is meant to hide: use a page on another host",
     findUrls(urlsOnAgentHost, () => true),
   ),
@@ -122,9 +116,8 @@ export const urls: readonly Rule[] = [
    * No URL is a leftover such as `your-agent-domain.com` or `YOUR_AGENT_ID`. Hosts under `example.com` are
    * documentation and fine. Reason: Clients would call somebody else, or nobody.
    */
-  rule(
+  warning(
     'placeholder-url',
-    'warning',
     'is a placeholder: replace it with the real URL, such as https://agent.example.com/a2a',
     findUrls(
       calledUrls,
@@ -147,9 +140,8 @@ export const links: readonly Rule[] = [
    * absolute http or https URLs, and public ones on a public card. Reason: People follow them from other hosts than the
    * agent's.
    */
-  rule(
+  warning(
     'link-url',
-    'warning',
     'is not an http or https URL that everyone can open, such as https://www.example.com/weather',
     context =>
       linksOf(context)
@@ -160,9 +152,8 @@ export const links: readonly Rule[] = [
    * A provider has both `organization` and `url`. Reason: A2A 0.3 and 1.0 require both, so their cards and the hybrid
    * are served without an incomplete provider.
    */
-  rule(
+  warning(
     'provider-incomplete',
-    'warning',
     'needs both, as in { "organization": "ACME Corp", "url": "https://acme.example.com" }: A2A requires them, ' +
       'so its cards and the hybrid are served without a provider',
     ({ card: { provider }, sourceOf }) =>
@@ -211,9 +202,8 @@ export const transports: readonly Rule[] = [
    * agree, and so do the fields of each interface. Reason: The first of them is read; clients that read another call
    * the agent in the wrong way.
    */
-  rule(
+  error(
     'transport-clash',
-    'error',
     'names another transport than the field that clients read, so calls would go wrong: keep the one that is true',
     findTransportClashes,
   ),
@@ -221,9 +211,8 @@ export const transports: readonly Rule[] = [
    * A transport is text: JSONRPC, HTTP+JSON, GRPC, MCP or a URI. A `protocol` is one too, unless it is A2A or MCP.
    * Reason: A2A asks for URIs of custom bindings; most clients cannot call others.
    */
-  rule(
+  warning(
     'transport-unknown',
-    'warning',
     'is not a transport of A2A (JSONRPC, HTTP+JSON or GRPC), so most clients cannot call: use one, or a URI',
     context =>
       transportsOf(context).flatMap(({ fields: [read], unread, pointer }) => {
@@ -253,16 +242,15 @@ const wherePresent = (values: readonly Authored[], isWrong: (text: string) => bo
 /** Rules about the version of the agent and of the protocol. */
 export const versions: readonly Rule[] = [
   /** The version is a semantic version. Reason: Clients cannot compare others. */
-  rule('version-semver', 'warning', 'is not a semantic version, such as "1.4.0"', context =>
+  warning('version-semver', 'is not a semantic version, such as "1.4.0"', context =>
     wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
   ),
   /**
    * The protocol version is one that A2A has published, or a date, as MCP's versions are. Reason: Clients refuse
    * versions that they do not know.
    */
-  rule(
+  warning(
     'protocol-version-unknown',
-    'warning',
     'is not a version of A2A, such as "1.0", so clients may reject the agent',
     context => wherePresent(protocolVersions(context), version => !publishedVersion.test(majorMinor(version))),
   ),

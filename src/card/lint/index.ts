@@ -1,21 +1,28 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { dialects } from '../dialects/index.ts'
-import type { Issue, Severity } from '../model/index.ts'
-import { cardTransports, interfaceTransports, knownFields, type ObjectKind } from '../read/index.ts'
+import { type Issue, modeMembers, type Severity } from '../model/index.ts'
+import { aliases, cardTransports, interfaceTransports, listNames } from '../read/index.ts'
 import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
 import { links, transports, urls, versions } from './endpoint-rules.ts'
 import type { LintContext, Rule } from './rule.ts'
-import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, rule } from './rule.ts'
+import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, info, warning } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { security, signatures } from './security-rules.ts'
 
 export * from './secrets.ts'
 
 /** The objects whose fields are checked. Schemes have fields that no specification lists. */
-type CheckedKind = Exclude<ObjectKind, 'scheme'>
+const checkedKinds = ['card', 'capabilities', 'provider', 'skill', 'interface'] as const
+type CheckedKind = (typeof checkedKinds)[number]
 
-const isKnownField = (kind: CheckedKind, name: string): boolean =>
-  knownFields[kind].includes(name) || Object.values(dialects).some(({ ownFields }) => ownFields?.[kind]?.includes(name))
+/** The fields of A2A and GopherHole, those that another dialect has for itself, and its other names for them. */
+const knownFields = new Set([
+  ...checkedKinds.flatMap(kind => listNames(kind).map(name => `${kind} ${name}`)),
+  ...Object.values(dialects).flatMap(({ own = {} }) =>
+    Object.entries(own).flatMap(([kind, entries]) => Object.keys(entries).map(name => `${kind} ${name}`)),
+  ),
+  ...aliases.map(({ kind, alias }) => `${kind} ${alias}`),
+])
 
 /** By convention, such a name marks a field of the author's own. */
 const extensionName = /^(?:x-|[_$@])/i
@@ -26,7 +33,7 @@ export const fields: readonly Rule[] = [
    * No field is a likely misspelling of another, or in the wrong place. Reason: Clients do not read it, although its
    * author believes that they do.
    */
-  rule('misspelt-field', 'warning', 'is not read by clients; did you mean another field?', context =>
+  warning('misspelt-field', 'is not read by clients; did you mean another field?', context =>
     findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
       suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
     ),
@@ -35,9 +42,8 @@ export const fields: readonly Rule[] = [
    * Every field is known to some dialect, or begins with `x-`, `_` or `$`. Reason: It is kept and served, but clients
    * do not read it.
    */
-  rule(
+  info(
     'unknown-field',
-    'info',
     'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
     context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
   ),
@@ -51,7 +57,11 @@ const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion
     const transports =
       kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
     return Object.keys(object).flatMap(name => {
-      if (isKnownField(kind, name) || extensionName.test(name) || transports.some(field => field.name === name))
+      if (
+        knownFields.has(`${kind} ${name}`) ||
+        extensionName.test(name) ||
+        transports.some(field => field.name === name)
+      )
         return []
       if (seen.has(`${kind} ${name}`)) return []
       seen.add(`${kind} ${name}`)
@@ -84,7 +94,7 @@ const checkedObjects = (context: LintContext): CheckedObject[] => [
 /** Returns the field that an unknown name likely means and that the object does not have yet. */
 const suggestField = (name: string, kind: CheckedKind, object: JsonObject): string | undefined => {
   const normalized = name.toLowerCase().replace(/[^a-z\d]/g, '')
-  const candidates = knownFields[kind].filter(field => !Object.hasOwn(object, field))
+  const candidates = listNames(kind).filter(field => !Object.hasOwn(object, field))
   return (
     (kind === 'card' ? findNestedField(name) : undefined) ??
     candidates.find(field => field.toLowerCase() === normalized) ??
@@ -94,11 +104,8 @@ const suggestField = (name: string, kind: CheckedKind, object: JsonObject): stri
 
 /** Returns the right place of a field that belongs in another object, or has another name, at the top of a card. */
 const findNestedField = (name: string): string | undefined => {
-  if (/^(?:in|out)putModes$/.test(name)) return `default${name.charAt(0).toUpperCase()}${name.slice(1)}`
-  const parent = (['capabilities', 'provider'] as const).find(kind =>
-    (knownFields[kind] as readonly string[]).includes(name),
-  )
-  return parent && `${parent}.${name}`
+  const parent = (['capabilities', 'provider'] as const).find(kind => listNames(kind).includes(name))
+  return modeMembers.find(({ own }) => own === name)?.defaults ?? (parent && `${parent}.${name}`)
 }
 
 /** Returns whether two names differ in one place, by at most two letters; in a short name by one letter or a swap. */

@@ -17,22 +17,28 @@ export type LintContext = {
 }
 
 /** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */
-export type Rule = ReturnType<typeof rule>
+export type Rule = ReturnType<typeof error>
 
-/** Creates a rule from a function that finds places in the authored card, whose message is by default the summary. */
-export const rule = (
-  id: string,
-  severity: Severity,
-  summary: string,
-  find: (context: LintContext) => readonly (Pointer | Finding)[],
-) => ({
-  id,
-  severity,
-  summary,
-  /** Returns the places in the authored card that break the rule, and what to do about each. */
-  check: (context: LintContext): Finding[] =>
-    find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
-})
+/** Returns what creates rules from functions that find places in the authored card. A place has a message, or `summary`. */
+const rulesOf =
+  (severity: Severity) =>
+  (id: string, summary: string, find: (context: LintContext) => readonly (Pointer | Finding)[]) => ({
+    id,
+    severity,
+    summary,
+    /** Returns the places in the authored card that break the rule, and what to do about each. */
+    check: (context: LintContext): Finding[] =>
+      find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
+  })
+
+/** Creates a rule whose violation breaks clients. */
+export const error = rulesOf('error')
+
+/** Creates a rule whose violation misleads clients. */
+export const warning = rulesOf('warning')
+
+/** Creates a rule that suggests an improvement. */
+export const info = rulesOf('info')
 
 /** An authored value and its place; the value is undefined if the author wrote none. */
 export type Authored = { pointer: Pointer; value: Json | undefined }

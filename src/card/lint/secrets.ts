@@ -3,7 +3,7 @@ import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '..
 import { type LocatedManifest, listTiers } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { presentEndpointFields } from '../read/index.ts'
-import { type LintContext, type Rule, rule } from './rule.ts'
+import { error, type LintContext, type Rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
 const tokenFormats: readonly RegExp[] = [
@@ -142,7 +142,7 @@ export const secrets: readonly Rule[] = [
    * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
    * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
    */
-  rule('secret', 'error', summary, ({ disallowed }) =>
+  error('secret', summary, ({ disallowed }) =>
     // The card shows the address of `upstream` as its own.
     disallowed.flatMap(({ part, inPart }) => (part === '/card' ? inPart : part.startsWith('/upstream') ? '/url' : [])),
   ),

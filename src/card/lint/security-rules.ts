@@ -4,9 +4,10 @@ import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
-import { getWrappers } from '../read/index.ts'
+import { getWrappers, standardFlags } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
-import { closestExisting, getAuthored, getAuthoredSkills, type LintContext, type Rule, rule } from './rule.ts'
+import type { LintContext, Rule } from './rule.ts'
+import { closestExisting, error, getAuthored, getAuthoredSkills, info, warning } from './rule.ts'
 
 type Reference = { name: string; pointer: Pointer }
 
@@ -65,9 +66,8 @@ export const security: readonly Rule[] = [
    * Every security scheme that the card or a skill requires is defined in `securitySchemes`. Reason: Clients cannot
    * know how to authenticate.
    */
-  rule(
+  error(
     'scheme-undefined',
-    'error',
     'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',
     context =>
       listRequired(context)
@@ -78,14 +78,13 @@ export const security: readonly Rule[] = [
    * Every security scheme that the card or a skill requires is of a type of A2A: `apiKey`, `http`, `oauth2`,
    * `openIdConnect` or `mutualTLS`. Reason: A2A 0.3 and 1.0 have no others, so their cards are served without it.
    */
-  rule('scheme-type-unknown', 'error', unknownType, findUnknownTypes),
+  error('scheme-type-unknown', unknownType, findUnknownTypes),
   /**
    * An agent whose `callers` are limited, by the manifest or because it has a secret or binding, has no `route:
    * direct`. Reason: Clients call the agent at its own address, where this host checks nobody.
    */
-  rule(
+  warning(
     'callers-unchecked',
-    'warning',
     "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
     context => (hasUncheckedCallers(context) ? [context.sourceOf('/supportedInterfaces/0/url')] : []),
   ),
@@ -93,9 +92,8 @@ export const security: readonly Rule[] = [
    * The card declares how callers authenticate, or that they need not (Telex's `authentication.required: false`).
    * Reason: Otherwise, clients call without credentials.
    */
-  rule(
+  info(
     'security-undeclared',
-    'info',
     'are missing, so clients call without credentials: if the agent needs any, declare them, as in ' +
       '{ "token": { "type": "http", "scheme": "bearer" } }',
     context =>
@@ -177,9 +175,9 @@ const findEmpty = (value: Json, pointer: Pointer): Pointer[] => {
 }
 
 const findImplicit = (context: LintContext): Pointer[] =>
-  ['/capabilities/streaming', '/capabilities/pushNotifications', '/capabilities/extendedAgentCard'].filter(
-    pointer => getAuthored(context, pointer).value === undefined,
-  )
+  standardFlags
+    .map(name => formatPointer('capabilities', name))
+    .filter(pointer => getAuthored(context, pointer).value === undefined)
 
 const findOddParams = ({ card }: LintContext): Pointer[] =>
   (card.capabilities.extensions ?? []).flatMap(({ params }, index) =>
@@ -200,7 +198,7 @@ export const signatures: readonly Rule[] = [
    * an algorithm of cards, a `kid`, no `typ` but `JOSE`, no `crit`. There are at most `MAX_SIGNATURES`. Reason: No
    * client accepts another, and some stop at it.
    */
-  rule('signature-unverifiable', 'warning', 'is no signature that a client can verify', findUnverifiable),
+  warning('signature-unverifiable', 'is no signature that a client can verify', findUnverifiable),
   /**
    * Where the author has signed the card, or the manifest has `signatures: resign`: the card has no empty values,
    * unknown fields and requirements without scopes; and where the author has signed it, declares its capabilities, and
@@ -208,5 +206,5 @@ export const signatures: readonly Rule[] = [
    * a2a-python verify them (docs/signatures.md#what-a-signature-does-not-cover) do not cover these values, or SDKs
    * disagree about them.
    */
-  rule('unsignable-value', 'info', 'is not covered by signatures as most SDKs verify them', findUnsignable),
+  info('unsignable-value', 'is not covered by signatures as most SDKs verify them', findUnsignable),
 ]

@@ -21,7 +21,7 @@ type FrontMatter = { manifest: JsonObject; filled: Finding[]; locate: (pointer: 
  * Reads Shaman's authoring front matter as a manifest; undefined where a document is not front matter. Members of
  * `agentcard` are part of the card, an agent that is not `exposed` is internal, and its own settings are left out.
  */
-export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): FrontMatter | undefined => {
+export const readFrontMatter = (document: JsonObject, isRemote = false): FrontMatter | undefined => {
   if (!isFrontMatter(document)) return undefined
   const nested = isJsonObject(document.agentcard) ? document.agentcard : {}
   const customFields = isJsonObject(nested.customFields) ? nested.customFields : {}
@@ -29,10 +29,10 @@ export const readFrontMatter = (document: JsonObject, hasRemoteCard = false): Fr
   const written = { ...omit(document, ...frontMatterFields), ...agentcard, ...customFields }
   return {
     manifest: {
-      card: { ...(!hasRemoteCard && generatedFields), ...written },
+      card: { ...(!isRemote && generatedFields), ...written },
       ...(document.exposed !== true && { visibility: 'internal' }),
     },
-    filled: hasRemoteCard ? [] : noteGenerated(written),
+    filled: isRemote ? [] : noteGenerated(written),
     locate: pointer => {
       const [name = ''] = parsePointer(pointer)
       if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + pointer

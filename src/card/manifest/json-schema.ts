@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
+import { cardMembers, type Members } from '../model/index.ts'
 import { Manifest, manifestFields } from './manifest.ts'
 
 /**
@@ -21,7 +22,7 @@ export const createManifestSchema = (): JsonObject => ({
     // Fields of the manifest would have no effect in a bare card.
     properties: Object.fromEntries(manifestFields.map(name => [name, false])),
   },
-  definitions: { card: describeCard() },
+  definitions: { card: describe(cardMembers.card) },
 })
 
 /** Converts the schema of the manifest, in which `conditions` require `card` unless it is fetched. */
@@ -30,15 +31,13 @@ const convertManifest = (): JsonObject => {
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
 
-const has = (...names: string[]): JsonObject => ({
-  required: names,
-  properties: Object.fromEntries(names.map(name => [name, {}])),
+const has = (...required: string[]): JsonObject => ({
+  required,
+  properties: Object.fromEntries(required.map(name => [name, {}])),
 })
 
 /** Returns keywords for values of one type, which accept values of every other. */
-const ifType = (type: string, keywords: JsonObject): JsonObject => ({
-  anyOf: [{ type, ...keywords }, { not: { type } }],
-})
+const ifType = (type: string, rest: JsonObject): JsonObject => ({ anyOf: [{ type, ...rest }, { not: { type } }] })
 
 const hasCard: JsonObject = { ...has('card'), properties: { card: { type: 'object' } } }
 
@@ -48,9 +47,7 @@ const manifestForm: JsonObject = {
 }
 
 /** A card, and what Shaman's front matter has in one. */
-const card: JsonObject = {
-  allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }],
-}
+const card: JsonObject = { allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }] }
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
 const probes = [
@@ -100,14 +97,10 @@ const convert = (schema: v.GenericSchema): JsonObject => {
 
 const url: JsonObject = { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)[^\\s<>{}\\\\]+$' }
 
-const keyText = ifType('string', {
-  anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }],
-})
+const keyText = ifType('string', { anyOf: [url, { pattern: '^did:web:[a-zA-Z0-9.-]+(%3A\\d{1,5})?(:[\\w.~%-]+)*$' }] })
 
-const hasRemoteCard: JsonObject = {
-  ...has('upstream'),
-  properties: { upstream: { type: 'object', anyOf: [has('card'), has('mcp')] } },
-}
+const remote: JsonObject = { type: 'object', anyOf: [has('card'), has('mcp')] }
+const hasRemoteCard: JsonObject = { ...has('upstream'), properties: { upstream: remote } }
 
 /** Conditions that valibot checks with functions, by the path of the schema to which they are added. */
 const conditions: Readonly<Record<string, JsonObject[]>> = {
@@ -154,18 +147,16 @@ const complete = (converted: JsonObject, path: string, isChoice = false): JsonOb
   }
 }
 
-/** Describes a part of a card and rejects nothing: each dialect has its own types, and the linter knows them better. */
-const describeCard = (path = ''): JsonObject => {
-  const description = cardDescriptions[path]
-  const prefix = path && `${path}.`
-  const inner = Object.keys(cardDescriptions).filter(each => each.startsWith(prefix))
-  const names = new Set(inner.map(each => each.slice(prefix.length).replace(/\..*/, '')))
-  const members = Object.fromEntries([...names].map(name => [name, describeCard(prefix + name)]))
-  return {
-    ...(description !== undefined && { description }),
-    ...(names.has('*') ? ifType('array', { items: members['*'] ?? {} }) : {}),
-    ...(names.size > 0 && !names.has('*') ? ifType('object', { properties: members }) : {}),
+/** Describes the members of an object in a card. Rejects nothing: each dialect has its own types, which the linter knows. */
+const describe = (members: Members): JsonObject => {
+  const properties: JsonObject = {}
+  for (const [name, { about, type, inner }] of members) {
+    if (about === undefined) continue
+    const schema = inner ? describe(inner) : {}
+    const isList = type === 'array' && 'anyOf' in schema
+    properties[name] = { description: about, ...(isList ? ifType('array', { items: schema }) : schema) }
   }
+  return Object.keys(properties).length > 0 ? ifType('object', { properties }) : {}
 }
 
 /** The descriptions that editors show for the fields of a manifest, by their paths. `*` is any name or index. */
@@ -223,55 +214,4 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'jwt.tiers.*.equals': 'The value of the claim.',
   set: 'The collection of cards that the agent belongs to. `sync-card --prune` deletes agents of this set only.',
   allowSecrets: 'JSON Pointers to values that look like secrets but are not, such as /card/description.',
-}
-
-/** The descriptions of the fields of a card in A2A and GopherHole. Every other dialect has some of its own. */
-export const cardDescriptions: Readonly<Record<string, string>> = {
-  name: 'What the agent is called.',
-  description: 'What the agent does, for whom, and what it needs to know. Clients and other agents choose by it.',
-  url: 'Where the agent is called.',
-  version: 'The version of the agent, such as "1.0.0".',
-  protocolVersion: 'The version of A2A that the agent speaks at `url`, such as "0.3.0".',
-  preferredTransport: 'The transport at `url`: JSONRPC, HTTP+JSON or GRPC.',
-  additionalInterfaces: 'More endpoints of the agent (A2A 0.3).',
-  'additionalInterfaces.*.url': 'Where the agent is called: a URL, or host:port for gRPC.',
-  'additionalInterfaces.*.transport': 'JSONRPC, HTTP+JSON or GRPC.',
-  supportedInterfaces: 'Where the agent is called, the preferred endpoint first (A2A 1.0).',
-  'supportedInterfaces.*.url': 'Where the agent is called: a URL, or host:port for gRPC.',
-  'supportedInterfaces.*.protocolBinding': 'JSONRPC, HTTP+JSON or GRPC.',
-  'supportedInterfaces.*.protocolVersion': 'The version of A2A, such as "1.0".',
-  'supportedInterfaces.*.tenant': 'The tenant that calls to this endpoint are for.',
-  provider: 'Who runs the agent.',
-  'provider.organization': 'The name of the organization.',
-  'provider.url': 'The website of the organization.',
-  iconUrl: 'The URL of an icon.',
-  documentationUrl: 'The URL of the documentation.',
-  termsOfServiceUrl: 'The URL of the terms of service.',
-  privacyPolicyUrl: 'The URL of the privacy policy.',
-  capabilities: 'Optional features of A2A that the agent has.',
-  'capabilities.streaming': 'Whether the agent answers with streams.',
-  'capabilities.pushNotifications': 'Whether the agent calls clients back.',
-  'capabilities.extendedAgentCard': 'Whether callers with a token get another card. `extended` and `tiers` set it.',
-  'capabilities.multiTurn': 'Whether the agent continues a conversation (GopherHole).',
-  'capabilities.stateTransitionHistory': 'Whether tasks have a history of their states (A2A 0.3).',
-  'capabilities.extensions': 'Extensions of A2A that the agent supports.',
-  securitySchemes: 'How callers can authenticate, by name, as in OpenAPI.',
-  security: 'Which schemes a caller needs: one entry of the list, with all schemes in it.',
-  securityRequirements: 'Which schemes a caller needs, as A2A 1.0 writes it.',
-  supportsAuthenticatedExtendedCard: 'Whether callers with a token get another card (A2A 0.3).',
-  defaultInputModes: 'The media types that the agent accepts, such as text/plain.',
-  defaultOutputModes: 'The media types that the agent produces.',
-  supportedInputModes: 'The media types that the agent accepts (GopherHole).',
-  supportedOutputModes: 'The media types that the agent produces (GopherHole).',
-  skills: 'What the agent can do, one entry each.',
-  'skills.*.id': 'The id of the skill in kebab-case.',
-  'skills.*.name': 'What the skill is called.',
-  'skills.*.description': 'What the skill does, what it takes and what it returns.',
-  'skills.*.tags': 'Words by which people and catalogs find the skill.',
-  'skills.*.examples': 'Prompts that the skill can answer.',
-  'skills.*.inputModes': 'The media types that the skill accepts, if they are not those of the agent.',
-  'skills.*.outputModes': 'The media types that the skill produces, if they are not those of the agent.',
-  'skills.*.security': 'Which schemes a caller needs for this skill.',
-  'skills.*.securityRequirements': 'The same, as A2A 1.0 writes it.',
-  signatures: 'Signatures of the card (A2A 1.0).',
 }

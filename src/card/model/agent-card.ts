@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName, parseUrl, toHttpUrl } from '../../http/shared.ts'
-import { isJsonObject } from '../../json/index.ts'
+import { isJsonObject, toText } from '../../json/index.ts'
+import { type Facts, known, type Members, member, membersOf, message, optional, plain, required } from './members.ts'
 import { httpUrl, link, looseObject, record } from './validation.ts'
 
 const nonBlank = v.pipe(v.string(), v.regex(/\S/, 'must not be empty'))
@@ -19,31 +20,23 @@ const grpcAddress = v.pipe(
   ),
 )
 
-const description = v.optional(v.string())
+const flag = v.boolean()
+const text = v.string()
+const texts = v.array(nonBlank, 'must be a list of strings')
+const tags = v.pipe(stringList, v.nonEmpty('must have at least one tag'))
+const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
 
-const oauthFlow = (...names: ('authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl')[]) =>
-  v.optional(
-    looseObject({
-      ...Object.fromEntries(names.map(name => [name, httpUrl])),
-      scopes: record(v.string()),
-      refreshUrl: v.optional(httpUrl),
-      pkceRequired: v.optional(v.boolean()),
-    }),
-  )
+// The tables of members. What a version of A2A adds is a row, in the order of a2a.proto.
 
-const OAuthFlows = looseObject({
-  authorizationCode: oauthFlow('authorizationUrl', 'tokenUrl'),
-  clientCredentials: oauthFlow('tokenUrl'),
-  deviceCode: oauthFlow('deviceAuthorizationUrl', 'tokenUrl'),
-  implicit: oauthFlow('authorizationUrl'),
-  password: oauthFlow('tokenUrl'),
-})
+/** A security scheme. OpenAPI and A2A 0.3 have a type in place of a wrapper. */
+const scheme = <Rows extends Parameters<typeof message>[0]>(rows: Rows) =>
+  message({ description: plain(text), ...rows, type: known() })
 
 const ApiKey = v.pipe(
-  looseObject({
-    description,
-    name: singleLine,
-    location: v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie'),
+  scheme({
+    location: required(v.picklist(['header', 'query', 'cookie'], 'must be header, query or cookie')),
+    name: required(singleLine),
+    in: known(),
   }),
   v.forward(
     v.check(
@@ -53,59 +46,103 @@ const ApiKey = v.pipe(
     ['name'],
   ),
 )
-const HttpAuth = looseObject({ description, scheme: singleLine, bearerFormat: v.optional(singleLine) })
-const OAuth2 = looseObject({ description, oauth2MetadataUrl: v.optional(httpUrl), flows: OAuthFlows })
 
-const schemeEntries = {
-  apiKeySecurityScheme: v.optional(ApiKey),
-  httpAuthSecurityScheme: v.optional(HttpAuth),
-  oauth2SecurityScheme: v.optional(OAuth2),
-  openIdConnectSecurityScheme: v.optional(looseObject({ description, openIdConnectUrl: httpUrl })),
-  mtlsSecurityScheme: v.optional(looseObject({ description })),
-}
+type FlowUrl = 'authorizationUrl' | 'deviceAuthorizationUrl' | 'tokenUrl'
+
+/** The members of an OAuth flow. The proto requires none of a deprecated flow; this host requires them of all. */
+const flowMembers = (presence: 'required' | 'plain', ...urls: FlowUrl[]) => ({
+  ...Object.fromEntries(urls.map(name => [name, member(presence, httpUrl)])),
+  refreshUrl: plain(httpUrl),
+  scopes: member(presence, record(text)),
+  pkceRequired: member(undefined, v.optional(flag)),
+})
+
+/** The OAuth flows, of which a scheme of v1.0 has one. */
+const OAuthFlows = message({
+  authorizationCode: optional(
+    message({ ...flowMembers('required', 'authorizationUrl', 'tokenUrl'), pkceRequired: plain(flag) }),
+  ),
+  clientCredentials: optional(message(flowMembers('required', 'tokenUrl'))),
+  deviceCode: optional(message(flowMembers('required', 'deviceAuthorizationUrl', 'tokenUrl'))),
+  implicit: optional(message(flowMembers('plain', 'authorizationUrl'))),
+  password: optional(message(flowMembers('plain', 'tokenUrl'))),
+})
+
+const v0 = (name: string): Facts => ({ in: { '0.3': name } })
+
+const wrapped = <Schema extends v.GenericSchema>(type: string, schema: Schema) => optional(schema, undefined, v0(type))
+
+const schemes = message({
+  apiKeySecurityScheme: wrapped('apiKey', ApiKey),
+  httpAuthSecurityScheme: wrapped('http', scheme({ scheme: required(singleLine), bearerFormat: plain(singleLine) })),
+  oauth2SecurityScheme: wrapped('oauth2', scheme({ oauth2MetadataUrl: plain(httpUrl), flows: required(OAuthFlows) })),
+  openIdConnectSecurityScheme: wrapped('openIdConnect', scheme({ openIdConnectUrl: required(httpUrl) })),
+  mtlsSecurityScheme: wrapped('mutualTLS', scheme({})),
+})
+const wrappers = [...membersOf(schemes).keys()]
 
 /** A way to authenticate, wrapped as in v1.0. Schemes of unknown types are kept as authored. */
 const SecurityScheme = v.pipe(
-  looseObject(schemeEntries),
+  schemes,
   v.check(
-    scheme => Object.keys(schemeEntries).filter(name => name in scheme).length < 2,
+    scheme => wrappers.filter(name => name in scheme).length < 2,
     'has several scheme types: give each its own name in `securitySchemes`',
   ),
 )
 
 /** The alternatives of a card or a skill, one of which a caller needs: schemes that are all required, with scopes. */
 export const SecurityRequirements = v.array(
-  looseObject({ schemes: record(looseObject({ list: v.optional(v.array(v.string())) })) }),
+  message({ schemes: member('plain', record(message({ list: plain(v.array(text)) }))) }),
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
 
-const modes = v.pipe(stringList, v.nonEmpty('must name at least one media type'))
+const URL_ABOUT = 'Where the agent is called: a URL, or host:port for gRPC.'
+const BINDING_ABOUT = 'JSONRPC, HTTP+JSON or GRPC.'
 
 const interfaceAt = (url: v.GenericSchema<string>) =>
-  looseObject({ url, protocolBinding: singleLine, protocolVersion: singleLine, tenant: v.optional(singleLine) })
+  message({
+    url: required(url, URL_ABOUT),
+    protocolBinding: required(singleLine, BINDING_ABOUT),
+    tenant: plain(singleLine, 'The tenant that calls to this endpoint are for.'),
+    protocolVersion: required(singleLine, 'The version of A2A, such as "1.0".'),
+    transport: known(),
+  })
+const [HttpInterface, GrpcInterface] = [interfaceAt(httpUrl), interfaceAt(grpcAddress)]
 
 /** An endpoint of an agent, with its protocol binding and version. */
 export const AgentInterface = v.lazy(value =>
-  isJsonObject(value) && value.protocolBinding === 'GRPC' ? interfaceAt(grpcAddress) : interfaceAt(httpUrl),
+  isJsonObject(value) && value.protocolBinding === 'GRPC' ? GrpcInterface : HttpInterface,
 )
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-const AgentExtension = looseObject({
-  uri: singleLine,
-  description,
-  required: v.optional(v.boolean()),
-  params: v.optional(looseObject({})),
+/** An endpoint in the list of A2A 0.3. */
+const additionalInterface = message({ url: known(URL_ABOUT), transport: known(BINDING_ABOUT) })
+
+const AgentExtension = message({
+  // The proto does not require it; this host does.
+  uri: member('plain', singleLine, undefined, { is: 'id' }),
+  description: plain(text),
+  required: plain(flag),
+  params: optional(looseObject({})),
 })
 
-/** The optional features of an agent: the flags of v1.0, and those of other dialects that this host uses. */
-const AgentCapabilities = looseObject(
+const shaman = (name: string): Facts => ({ in: { shaman: name } })
+const gopherhole = (name: string): Facts => ({ in: { gopherhole: name } })
+
+const otherFlag = (about: string, facts?: Facts) => member(undefined, v.optional(flag), about, facts)
+
+/** The optional features of an agent. */
+const AgentCapabilities = message(
   {
-    streaming: v.optional(v.boolean()),
-    pushNotifications: v.optional(v.boolean()),
-    extendedAgentCard: v.optional(v.boolean()),
-    multiTurn: v.optional(v.boolean()),
-    stateTransitionHistory: v.optional(v.boolean()),
-    extensions: v.optional(v.array(AgentExtension)),
+    streaming: optional(flag, 'Whether the agent answers with streams.'),
+    pushNotifications: optional(flag, 'Whether the agent calls clients back.'),
+    extendedAgentCard: optional(flag, 'Whether callers with a token get another card. `extended` and `tiers` set it.'),
+    extensions: plain(v.array(AgentExtension), 'Extensions of A2A that the agent supports.'),
+    multiTurn: otherFlag('Whether the agent continues a conversation (GopherHole).'),
+    stateTransitionHistory: otherFlag(
+      'Whether tasks have a history of their states (A2A 0.3).',
+      shaman('stateHistory'),
+    ),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
@@ -113,104 +150,103 @@ const AgentCapabilities = looseObject(
 /** Values of undeclared capabilities, and the reason for the report. `isAssumed`: nothing shows that they are true. */
 export type CapabilityDefaults = { flags: Readonly<Record<string, boolean>>; reason: string; isAssumed?: true }
 
+/** The organization that runs an agent. The proto requires both members; without one, A2A's cards have no provider. */
+const AgentProvider = message({
+  organization: member('required', v.optional(singleLine), 'The name of the organization.', shaman('name')),
+  // The linter reports one that people cannot follow.
+  url: member('required', v.optional(text), 'The website of the organization.'),
+})
+
 /** Something that an agent can do. */
-export const AgentSkill = looseObject({
-  id: singleLine,
-  name: singleLine,
-  description: nonBlank,
-  tags: v.pipe(stringList, v.nonEmpty('must have at least one tag')),
-  examples: v.optional(v.array(nonBlank, 'must be a list of strings')),
-  inputModes: v.optional(stringList),
-  outputModes: v.optional(stringList),
-  securityRequirements: v.optional(SecurityRequirements),
+export const AgentSkill = message({
+  id: required(singleLine, 'The id of the skill in kebab-case.', { is: 'id' }),
+  name: required(singleLine, 'What the skill is called.', { is: 'text' }),
+  description: required(nonBlank, 'What the skill does, what it takes and what it returns.', { is: 'text' }),
+  tags: required(tags, 'Words by which people and catalogs find the skill.', { is: 'text' }),
+  examples: plain(texts, 'Prompts that the skill can answer.', { is: 'text' }),
+  inputModes: plain(stringList, 'The media types that the skill accepts, if they are not those of the agent.'),
+  outputModes: plain(stringList, 'The media types that the skill produces, if they are not those of the agent.'),
+  securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs for this skill (A2A 1.0).'),
+  security: known('Which schemes a caller needs for this skill.'),
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
 /** A signature of a card: a detached JWS (A2A 1.0 §8.4). */
-const Signature = looseObject({ protected: singleLine, signature: singleLine, header: v.optional(looseObject({})) })
+const Signature = message({
+  protected: required(singleLine),
+  signature: required(singleLine),
+  header: optional(looseObject({})),
+})
+
+const interfaces = v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface'))
+const skills = v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill'))
 
 /** The canonical card: the v1.0 model, with every unknown field as authored. */
-export const AgentCard = looseObject(
+export const AgentCard = message(
   {
-    name: singleLine,
-    description: nonBlank,
-    version: singleLine,
-    supportedInterfaces: v.pipe(v.array(AgentInterface), v.nonEmpty('must have at least one interface')),
-    // The linter reports a URL of the provider that people cannot follow.
-    provider: v.optional(looseObject({ organization: v.optional(singleLine), url: v.optional(v.string()) })),
-    documentationUrl: v.optional(link),
-    iconUrl: v.optional(link),
-    capabilities: AgentCapabilities,
-    securitySchemes: v.optional(record(SecurityScheme)),
-    securityRequirements: v.optional(SecurityRequirements),
-    defaultInputModes: modes,
-    defaultOutputModes: modes,
-    skills: v.pipe(v.array(AgentSkill), v.nonEmpty('must have at least one skill')),
-    signatures: v.optional(v.array(Signature)),
+    name: required(singleLine, 'What the agent is called.', { is: 'text' }),
+    description: required(
+      nonBlank,
+      'What the agent does, for whom, and what it needs to know. Clients and other agents choose by it.',
+      { is: 'text' },
+    ),
+    supportedInterfaces: required(interfaces, 'Where the agent is called, the preferred endpoint first (A2A 1.0).'),
+    provider: optional(AgentProvider, 'Who runs the agent.', { is: 'text', keepsUrls: true }),
+    version: required(singleLine, 'The version of the agent, such as "1.0.0".'),
+    documentationUrl: optional(link, 'The URL of the documentation.', { is: 'link' }),
+    capabilities: required(AgentCapabilities, 'Optional features of A2A that the agent has.'),
+    securitySchemes: plain(record(SecurityScheme), 'How callers can authenticate, by name, as in OpenAPI.', {
+      keepsUrls: true,
+    }),
+    securityRequirements: plain(
+      SecurityRequirements,
+      'Which schemes a caller needs, as A2A 1.0 writes it.',
+      v0('security'),
+    ),
+    defaultInputModes: required(
+      modes,
+      'The media types that the agent accepts, such as text/plain.',
+      gopherhole('supportedInputModes'),
+    ),
+    defaultOutputModes: required(modes, 'The media types that the agent produces.', gopherhole('supportedOutputModes')),
+    skills: required(skills, 'What the agent can do, one entry each.'),
+    signatures: plain(v.array(Signature), 'Signatures of the card (A2A 1.0).', { keepsUrls: true }),
+    iconUrl: optional(link, 'The URL of an icon.', {
+      is: 'link',
+      // In other dialects an icon can be an emoji, or the name of one.
+      in: { shaman: 'icon' },
+      accepts: value => /^https?:\/\//i.test(toText(value)),
+    }),
+    url: known('Where the agent is called.'),
+    protocolVersion: known('The version of A2A that the agent speaks at `url`, such as "0.3.0".'),
+    preferredTransport: known('The transport at `url`: JSONRPC, HTTP+JSON or GRPC.'),
+    additionalInterfaces: known('More endpoints of the agent (A2A 0.3).', { shape: v.array(additionalInterface) }),
+    security: known('Which schemes a caller needs: one entry of the list, with all schemes in it.'),
+    supportsAuthenticatedExtendedCard: known('Whether callers with a token get another card (A2A 0.3).'),
+    supportedInputModes: known('The media types that the agent accepts (GopherHole).'),
+    supportedOutputModes: known('The media types that the agent produces (GopherHole).'),
+    termsOfServiceUrl: known('The URL of the terms of service.', { is: 'link' }),
+    privacyPolicyUrl: known('The URL of the privacy policy.', { is: 'link' }),
   },
   'must be a JSON object',
 )
 export type AgentCard = v.InferOutput<typeof AgentCard>
 
-/**
- * The shape of a value in a2a.proto: anything, a list, or a message. A name ends with `?` where the field is neither
- * REQUIRED nor `optional`, and so has no presence of its own. A map has one field for all names, `*`.
- */
-export type Shape = 'any' | readonly [Shape] | Message
-export type Message = { readonly [name: string]: Shape }
+/** The lists of media types of an agent, and those that a skill has in their place. */
+export const modeMembers = [
+  { direction: 'input', defaults: 'defaultInputModes', own: 'inputModes' },
+  { direction: 'output', defaults: 'defaultOutputModes', own: 'outputModes' },
+] as const
 
-const fields = (names: string): Message => Object.fromEntries(names.split(' ').map(name => [name, 'any']))
-
-const requirements: Shape = [{ 'schemes?': { '*': fields('list?') } }]
-
-/** A way to authenticate, wrapped in its type. */
-export const securitySchemeMessage: Message = {
-  apiKeySecurityScheme: fields('description? location name'),
-  httpAuthSecurityScheme: fields('description? scheme bearerFormat?'),
-  oauth2SecurityScheme: {
-    ...fields('description? oauth2MetadataUrl?'),
-    flows: {
-      authorizationCode: fields('authorizationUrl tokenUrl refreshUrl? scopes pkceRequired?'),
-      clientCredentials: fields('tokenUrl refreshUrl? scopes'),
-      // Deprecated: the proto requires none of the fields of these two.
-      implicit: fields('authorizationUrl? refreshUrl? scopes?'),
-      password: fields('tokenUrl? refreshUrl? scopes?'),
-      deviceCode: fields('deviceAuthorizationUrl tokenUrl refreshUrl? scopes'),
-    },
-  },
-  openIdConnectSecurityScheme: fields('description? openIdConnectUrl'),
-  mtlsSecurityScheme: fields('description?'),
-}
-
-/** The organization that runs an agent. */
-export const providerMessage = fields('organization url')
-
-/** The Agent Card of A2A 1.0, with the fields in the order of the proto. */
-export const agentCardMessage: Message = {
-  ...fields('name description'),
-  supportedInterfaces: [fields('url protocolBinding tenant? protocolVersion')],
-  provider: providerMessage,
-  ...fields('version documentationUrl'),
-  capabilities: {
-    ...fields('streaming pushNotifications extendedAgentCard'),
-    'extensions?': [fields('uri? description? required? params')],
-  },
-  'securitySchemes?': { '*': securitySchemeMessage },
-  'securityRequirements?': requirements,
-  ...fields('defaultInputModes defaultOutputModes'),
-  skills: [
-    {
-      ...fields('id name description tags examples? inputModes? outputModes?'),
-      'securityRequirements?': requirements,
-    },
-  ],
-  signatures: [fields('protected signature header')],
-  ...fields('iconUrl'),
-}
-
-/** Returns the shape of a field of a message; undefined if the message does not define it. */
-export const getField = (message: Message, name: string): Shape | undefined => {
-  const keys = name.endsWith('?') ? ['*'] : ['*', name, `${name}?`]
-  const key = keys.find(key => Object.hasOwn(message, key))
-  return key === undefined ? undefined : message[key]
-}
+/** The members of the objects in a card, by the kind of object. */
+export const cardMembers = {
+  card: membersOf(AgentCard),
+  capabilities: membersOf(AgentCapabilities),
+  provider: membersOf(AgentProvider),
+  skill: membersOf(AgentSkill),
+  interface: membersOf(AgentInterface),
+  extension: membersOf(AgentExtension),
+  wrappers: membersOf(SecurityScheme),
+  scheme: new Map([...membersOf(SecurityScheme).values()].flatMap(({ inner = [] }) => [...inner])),
+  flows: membersOf(OAuthFlows),
+} satisfies Record<string, Members>

@@ -1,4 +1,5 @@
 export * from './agent-card.ts'
+export type { Member, Members } from './members.ts'
 export * from './observed-calls.ts'
 export * from './receipt-format.ts'
 export * from './registration-report.ts'

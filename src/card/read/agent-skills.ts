@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import { type AgentSkill, type McpTool, toSlug, wireVersionOf } from '../model/index.ts'
+import { type AgentSkill, type McpTool, modeMembers, toSlug, wireVersionOf } from '../model/index.ts'
 import { canonicalizeKeys, findField } from './field-names.ts'
 import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
@@ -9,11 +9,12 @@ import { readRequirements } from './security-requirements.ts'
 import type { SecurityContext } from './security-schemes.ts'
 
 /** Reads a list of media types, or a single one. Modes such as "text", which are not media types, are kept. */
-export const readModes = (modes: Json, pointer: Pointer, provenance: Provenance): Json => {
-  if (typeof modes !== 'string') return modes
+export const readModes = (object: JsonObject, name: string, at: Pointer, provenance: Provenance): void => {
+  if (typeof object[name] !== 'string') return
+  const pointer = at + formatPointer(name)
   provenance.noteConversion(pointer, 'one media type, read as a list')
   provenance.mapWhole(pointer, pointer)
-  return [modes]
+  object[name] = [object[name]]
 }
 
 /** Reads skills written as objects or as bare names, and adds what A2A requires of each. */
@@ -35,8 +36,7 @@ export const readSkills = (skills: Json[], security: SecurityContext, provenance
         provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
     const read = readRequirements({ ...canonical, ...required }, pointer, security, provenance)
     if (read.examples !== undefined) read.examples = readExamples(read.examples, `${pointer}/examples`, provenance)
-    for (const name of ['inputModes', 'outputModes'])
-      if (read[name] !== undefined) read[name] = readModes(read[name], pointer + formatPointer(name), provenance)
+    for (const { own } of modeMembers) readModes(read, own, pointer, provenance)
     return read
   })
 }
@@ -104,10 +104,8 @@ export const withMcpEndpoint = (
   const declared = parseCardVersion(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : '1.0'
   provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
-  return {
-    ...omit(card, 'protocol', 'protocolVersion'),
-    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion }],
-  }
+  const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion }]
+  return { ...omit(card, 'protocol', 'protocolVersion'), supportedInterfaces }
 }
 
 /** Reads an MCP server's tools, as SuperX lists them, into skills. A card without modes gets those of its tools. */
@@ -123,11 +121,11 @@ export const readToolCard = (card: JsonObject, isTool: (skill: JsonObject) => bo
   })
   if (tools.length === 0) return card
   const read: JsonObject = { ...card, skills }
-  for (const [name, field] of Object.entries({ inputModes: 'defaultInputModes', outputModes: 'defaultOutputModes' })) {
-    if (!isEmpty(card[findField(card, field)])) continue
-    const modes = [...new Set(tools.flatMap((tool): Json[] => [tool[name] ?? []].flat()))]
-    provenance.noteDefault(formatPointer(field), `set to ${JSON.stringify(modes)}`)
-    read[field] = modes
+  for (const { defaults, own } of modeMembers) {
+    if (!isEmpty(card[findField(card, defaults)])) continue
+    const modes = [...new Set(tools.flatMap((tool): Json[] => [tool[own] ?? []].flat()))]
+    provenance.noteDefault(formatPointer(defaults), `set to ${JSON.stringify(modes)}`)
+    read[defaults] = modes
   }
   return read
 }

@@ -1,44 +1,57 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
+import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../../json/index.ts'
+import { cardMembers, type Member } from '../model/index.ts'
 import type { Provenance } from './provenance.ts'
 
-/** Splits a text into the names that it lists. */
-export const listNames = (text: string): readonly string[] => text.trim().split(/\s+/)
-
-/** The fields that A2A and GopherHole define, by the kind of object that has them. */
-export const knownFields = {
-  card: listNames(`name description url version protocolVersion provider iconUrl documentationUrl termsOfServiceUrl
-    privacyPolicyUrl capabilities securitySchemes security securityRequirements defaultInputModes defaultOutputModes
-    supportedInputModes supportedOutputModes skills supportsAuthenticatedExtendedCard preferredTransport
-    additionalInterfaces supportedInterfaces signatures`),
-  capabilities: listNames('streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory extensions'),
-  provider: listNames('organization url'),
-  skill: listNames('id name description tags examples inputModes outputModes security securityRequirements'),
-  interface: listNames('url transport protocolBinding protocolVersion tenant'),
-  scheme: listNames('type description in name scheme bearerFormat flows oauth2MetadataUrl openIdConnectUrl'),
-} as const
-
 /** A kind of object in a card. */
-export type ObjectKind = keyof typeof knownFields
+export type ObjectKind = keyof typeof cardMembers
+
+/** Lists the names of an object's members of which a test is true. */
+export const listNames = (kind: ObjectKind, isListed: (member: Member) => boolean = () => true): string[] =>
+  [...cardMembers[kind]].flatMap(([name, member]) => (isListed(member) ? [name] : []))
+
+/** The links of a card that people follow, and those that A2A 1.0 has. */
+export const links = listNames('card', ({ is }) => is === 'link')
+export const cardLinks = listNames('card', ({ is, presence }) => is === 'link' && presence !== undefined)
+
+const isFlag = ({ type }: Member): boolean => type === 'boolean'
+
+/** The capabilities of A2A 1.0 that are flags. */
+export const standardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /** The canonical key for each spelling, after the kind of object. Servers have been seen to use snake_case anywhere. */
 const canonicalKeys = new Map(
-  Object.entries(knownFields).flatMap(([kind, fields]) =>
-    fields.flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
+  Object.entries(cardMembers).flatMap(([kind, fields]) =>
+    [...fields.keys()].flatMap(name => [name, toSnakeCase(name)].map(key => [`${kind} ${key}`, name] as const)),
   ),
 )
 
 /** Returns the canonical spelling of a key, or the key itself if it is unknown. */
 export const canonicalKey = (key: string, kind: ObjectKind): string => canonicalKeys.get(`${kind} ${key}`) ?? key
 
-/** The capabilities that a card may list by name, by the name in lower case: flags of A2A, GopherHole and Shaman. */
-const flags = new Map([
-  ...listNames(`streaming pushNotifications extendedAgentCard multiTurn stateTransitionHistory multiModal
-    parallelToolCalls authentication rateLimit`).map(name => [name.toLowerCase(), name] as const),
-  ['statehistory', 'stateTransitionHistory'],
-])
+/** The names that dialects have for canonical fields with the same values. */
+export const aliases = (['card', 'capabilities', 'provider'] as const).flatMap(kind =>
+  [...cardMembers[kind]].flatMap(([canonical, { in: names = {}, accepts }]) =>
+    (['gopherhole', 'shaman'] as const).flatMap(dialect => {
+      const alias = names[dialect]
+      return alias === undefined ? [] : [{ dialect, kind, alias, canonical, accepts }]
+    }),
+  ),
+)
+type Alias = (typeof aliases)[number]
+
+/** The capabilities that only Shaman has. */
+export const shamanFlags = ['multiModal', 'parallelToolCalls', 'authentication', 'rateLimit']
+
+/** The capabilities that a card may list by name, by the name in lower case. */
+const flags = new Map(
+  [
+    ...[...listNames('capabilities', isFlag), ...shamanFlags].map(name => ({ alias: name, canonical: name })),
+    ...aliases.filter(({ kind }) => kind === 'capabilities'),
+  ].map(({ alias, canonical }) => [alias.toLowerCase(), canonical]),
+)
 
 /** Returns the canonical name of a capability that is a flag, in any spelling; undefined for any other text. */
 export const canonicalFlag = (name: string): string | undefined => flags.get(name.toLowerCase().replace(/[\s_-]/g, ''))
@@ -77,80 +90,52 @@ export const canonicalizeKeys = (object: JsonObject, kind: ObjectKind, at: Point
   return Object.fromEntries(entries)
 }
 
-/** A dialect's own name for a canonical field. `accepts` tests values where the name is ambiguous between dialects. */
-type Alias = { alias: string; canonical: string; accepts?: (value: Json) => boolean }
-
-/** The aliases of one dialect, by the kind of object that has them. */
-export type DialectAliases = { card?: readonly Alias[]; capabilities?: readonly Alias[]; provider?: readonly Alias[] }
-
-/** The field aliases of each dialect. */
-export const fieldAliases = {
-  gopherhole: {
-    card: [
-      { alias: 'supportedInputModes', canonical: 'defaultInputModes' },
-      { alias: 'supportedOutputModes', canonical: 'defaultOutputModes' },
-    ],
-  },
-  shaman: {
-    // In other dialects an icon can be an emoji, or the name of one.
-    card: [{ alias: 'icon', canonical: 'iconUrl', accepts: value => /^https?:\/\//i.test(toText(value)) }],
-    capabilities: [{ alias: 'stateHistory', canonical: 'stateTransitionHistory' }],
-    provider: [{ alias: 'name', canonical: 'organization' }],
-  },
-} as const satisfies Record<string, DialectAliases>
-
 /**
  * Replaces the aliases of every dialect by the canonical fields, whatever the card's dialect, as authors mix them.
  * Where a card has both and they differ, both stay: the alias is then an unknown field.
  */
 export const resolveAliases = (card: JsonObject, provenance: Provenance): JsonObject =>
-  Object.values<DialectAliases>(fieldAliases).reduce(
-    (resolved, dialect) =>
-      mapObjects(resolved, dialect, (object, aliases, at) =>
-        aliases.reduce((read, { alias, canonical, accepts }) => {
-          const value = Object.hasOwn(read, alias) ? read[alias] : undefined
-          if (value === undefined || accepts?.(value) === false) return read
-          if (jsonEquals(value, read[canonical])) return omit(read, alias)
-          if (read[canonical] !== undefined) return read
-          provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
-          return { ...omit(read, alias), [canonical]: value }
-        }, object),
-      ),
-    card,
-  )
+  changeAliased(card, aliases, (object, { alias, canonical, accepts }, at) => {
+    const value = Object.hasOwn(object, alias) ? object[alias] : undefined
+    if (value === undefined || accepts?.(value) === false) return object
+    if (jsonEquals(value, object[canonical])) return omit(object, alias)
+    if (object[canonical] !== undefined) return object
+    provenance.mapFrom(at + formatPointer(canonical), at + formatPointer(alias))
+    return { ...omit(object, alias), [canonical]: value }
+  })
 
 /** Replaces canonical fields by a dialect's aliases, except where an unknown field has that name already. */
-export const applyAliases = (card: JsonObject, dialect: DialectAliases): JsonObject =>
-  mapObjects(card, dialect, (object, aliases) =>
-    Object.fromEntries(
-      jsonEntries(object).map(([key, value]) => {
-        const match = aliases.find(({ canonical, accepts }) => canonical === key && (accepts?.(value) ?? true))
-        const name = match?.alias ?? key
-        return [Object.hasOwn(object, name) ? key : name, value]
-      }),
-    ),
-  )
-
-/** Applies a function to a card and to the objects in it that the dialect has aliases for. */
-const mapObjects = (
-  card: JsonObject,
-  { card: aliases = [], ...inner }: DialectAliases,
-  change: (object: JsonObject, aliases: readonly Alias[], pointer: Pointer) => JsonObject,
-): JsonObject => {
-  const changed = aliases.length > 0 ? change(card, aliases, '') : card
-  const members = (['capabilities', 'provider'] as const).flatMap(name => {
-    const object = changed[name]
-    return inner[name] && isJsonObject(object) ? [[name, change(object, inner[name], formatPointer(name))]] : []
+export const applyAliases = (card: JsonObject, dialect: Alias['dialect']): JsonObject => {
+  const own = aliases.filter(alias => alias.dialect === dialect)
+  return changeAliased(card, own, (object, { alias, canonical, accepts }) => {
+    const value = Object.hasOwn(object, alias) ? undefined : object[canonical]
+    if (value === undefined || accepts?.(value) === false) return object
+    return Object.fromEntries(jsonEntries(object).map(([key, value]) => [key === canonical ? alias : key, value]))
   })
-  return members.length > 0 ? { ...changed, ...Object.fromEntries(members) } : changed
+}
+
+/** Applies a function to the object of each alias. */
+const changeAliased = (
+  card: JsonObject,
+  aliases: readonly Alias[],
+  change: (object: JsonObject, alias: Alias, at: Pointer) => JsonObject,
+): JsonObject => {
+  let changed = card
+  for (const alias of aliases) {
+    const { kind } = alias
+    const object = changed[kind]
+    if (kind === 'card') changed = change(changed, alias, '')
+    else if (isJsonObject(object)) changed = { ...changed, [kind]: change(object, alias, formatPointer(kind)) }
+  }
+  return changed
 }
 
 /** Fields of several generations that are read alike, each with the canonical one. */
-const equivalentFields = new Map([
-  ['security', 'securityRequirements'],
-  ['supportedInputModes', 'defaultInputModes'],
-  ['supportedOutputModes', 'defaultOutputModes'],
-])
+const equivalentFields = new Map(
+  [...cardMembers.card].flatMap(([canonical, { in: names = {} }]) =>
+    Object.values(names).flatMap(name => (cardMembers.card.has(name) ? [[name, canonical] as const] : [])),
+  ),
+)
 
 const toCanonicalField = (name: string): string => {
   const key = canonicalKey(name, 'card')

@@ -2,18 +2,8 @@ import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
-import { canonicalFlag, hasField, listCapabilityNames, listNames } from './field-names.ts'
+import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
-
-/** A format whose documents are published where a card should be. */
-type Format = {
-  /** The end of a sentence about its documents. */
-  name: string
-  /** Returns the pointer of the field that identifies a document of the format. `isCard`: it is an A2A card as well. */
-  find: (document: JsonObject, isCard: boolean) => Pointer | false | undefined
-  /** Returns what the owner can do instead. */
-  advise?: (document: JsonObject) => string
-}
 
 /** Returns whether a document has what makes an A2A card of any generation, besides the fields of another format. */
 const isCard = (document: JsonObject): boolean =>
@@ -32,9 +22,13 @@ const isIndex = (document: JsonObject): boolean => {
 }
 
 /** Fields that only A2A has. */
-const cardFields = new Set(
-  listNames('supportedInterfaces additionalInterfaces preferredTransport defaultInputModes defaultOutputModes'),
-)
+const cardFields = new Set([
+  'supportedInterfaces',
+  'additionalInterfaces',
+  'preferredTransport',
+  'defaultInputModes',
+  'defaultOutputModes',
+])
 
 const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
 
@@ -47,12 +41,11 @@ const namesCapabilities = (capabilities: Json | undefined): boolean => {
 const hasItems = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
 
 /** Fields of directories, in which each item is about an agent. */
-const directoryFields = ['agents', 'entries', 'cards', 'linkset']
+const directories = ['/agents', '/entries', '/cards', '/linkset']
 
-const findMcpServer = (document: JsonObject, isCard: boolean): Pointer | false => {
-  if (isJsonObject(document.mcpServers)) return !isCard && '/mcpServers'
-  if (/modelcontextprotocol/i.test(toText(document.$schema))) return !isCard && '/$schema'
-  return /^mcp(?![a-z])/i.test(toText(document.type)) && (!isCard || runsLocally(document)) && '/type'
+const findMcpServer: Finder = ({ mcpServers, $schema, type }) => {
+  if (isJsonObject(mcpServers)) return '/mcpServers'
+  return /modelcontextprotocol/i.test(toText($schema)) ? '/$schema' : /^mcp(?![a-z])/i.test(toText(type)) && '/type'
 }
 
 /** Returns whether an MCP server is a local process, which nobody can call over the network. */
@@ -78,42 +71,40 @@ const findCardLink = (document: JsonObject): Pointer | undefined => {
     ?.pointer()
 }
 
-const formats: readonly Format[] = [
-  {
-    name: 'an ERC-8004 registration, not an A2A card',
-    find: ({ type }, isCard) => /eip-?8004|erc-?8004/i.test(toText(type)) && !isCard && '/type',
-  },
-  { name: 'a description of an MCP server, not an A2A card', find: findMcpServer, advise: adviseMcpServer },
-  {
-    name: 'a list of workflows, not an A2A card',
-    find: ({ workflows }, isCard) => Array.isArray(workflows) && !isCard && '/workflows',
-  },
-  {
-    name: 'a workflow, not an A2A card',
-    find: ({ nodes, connections }, isCard) => Array.isArray(nodes) && isJsonObject(connections) && !isCard && '/nodes',
-  },
-  {
-    name: 'a directory of agents, not the card of one',
-    find: (document, isCard) => {
-      const field = directoryFields.find(name => hasItems(document[name]))
-      return field !== undefined && !isCard && formatPointer(field)
-    },
-  },
-  {
-    name: 'a list of HTTP endpoints, not an A2A card',
-    find: document =>
-      Array.isArray(document.endpoints) && !hasEndpoint(document) && !('skills' in document) && '/endpoints',
-  },
-  {
-    name: 'a description of an agent, but not an A2A card',
-    find: (document, isCard) => {
-      const { agent, capabilities } = document
-      if (isJsonObject(agent) && !('name' in document)) return '/agent'
-      const isDescription = Array.isArray(capabilities) && capabilities.some(isJsonObject)
-      if (isDescription && !hasEndpoint(document) && !('skills' in document)) return '/capabilities'
-      return !isCard && findCardLink(document)
-    },
-  },
+const findAgent: Finder = document => isJsonObject(document.agent) && !('name' in document) && '/agent'
+
+const lacksSkills = (document: JsonObject): boolean => !hasEndpoint(document) && !('skills' in document)
+
+const findDescription: Finder = document =>
+  findAgent(document) ||
+  (Array.isArray(document.capabilities) &&
+    document.capabilities.some(isJsonObject) &&
+    lacksSkills(document) &&
+    '/capabilities') ||
+  findCardLink(document)
+
+/** Returns the pointer of the field that identifies a document of a format, if it has any. */
+type Finder = (document: JsonObject) => Pointer | false | undefined
+
+/** The formats whose documents are published where a card should be, as the end of a sentence about them. */
+const formats: readonly (readonly [name: string, find: Finder, findInCard?: Finder])[] = [
+  ['an ERC-8004 registration, not an A2A card', ({ type }) => /eip-?8004|erc-?8004/i.test(toText(type)) && '/type'],
+  [
+    'a description of an MCP server, not an A2A card',
+    findMcpServer,
+    document => findMcpServer(document) === '/type' && runsLocally(document) && '/type',
+  ],
+  ['a list of workflows, not an A2A card', ({ workflows }) => Array.isArray(workflows) && '/workflows'],
+  [
+    'a workflow, not an A2A card',
+    ({ nodes, connections: links }) => Array.isArray(nodes) && isJsonObject(links) && '/nodes',
+  ],
+  ['a directory of agents, not the card of one', document => directories.find(at => hasItems(document[at.slice(1)]))],
+  [
+    'a list of HTTP endpoints, not an A2A card',
+    card => Array.isArray(card.endpoints) && lacksSkills(card) && '/endpoints',
+  ],
+  ['a description of an agent, but not an A2A card', findDescription, findAgent],
 ]
 
 /**
@@ -124,10 +115,10 @@ const formats: readonly Format[] = [
 export const detectForeignDocument = (card: JsonObject, $schema?: Json, address?: string): Finding[] => {
   const document = $schema === undefined ? card : { ...card, $schema }
   const isAlsoCard = isCard(document)
-  for (const { name, find, advise } of formats) {
-    const pointer = find(document, isAlsoCard)
-    if (pointer === undefined || pointer === false) continue
-    const advice = adviseCard(document, address) ?? advise?.(document)
+  for (const [name, find, findInCard] of formats) {
+    const pointer = isAlsoCard ? findInCard?.(document) : find(document)
+    if (!pointer) continue
+    const advice = adviseCard(document, address) ?? (find === findMcpServer ? adviseMcpServer(document) : undefined)
     return [{ pointer, message: `is ${name}${advice ? `: ${advice}` : ''}` }, ...missingFields(document)]
   }
   return []

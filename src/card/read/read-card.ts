@@ -1,8 +1,15 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mapMembers, omit } from '../../json/index.ts'
-import { type CapabilityDefaults, majorMinor, toPatchVersion } from '../model/index.ts'
+import { type CapabilityDefaults, majorMinor, modeMembers, toPatchVersion } from '../model/index.ts'
 import { readModes, readSkills } from './agent-skills.ts'
-import { canonicalFlag, canonicalizeKeys, listCapabilityNames, resolveAliases } from './field-names.ts'
+import {
+  canonicalFlag,
+  canonicalizeKeys,
+  cardLinks,
+  listCapabilityNames,
+  resolveAliases,
+  standardFlags,
+} from './field-names.ts'
 import {
   cardTransports,
   differInTransport,
@@ -24,17 +31,16 @@ export const readCard = (authored: JsonObject, assumedVersion: string, provenanc
   const aliased = resolveAliases(canonicalizeKeys(authored, 'card', '', provenance), provenance)
   const { supportedInterfaces, url } = aliased
   const isHybrid = (supportedInterfaces === undefined) === (url === undefined)
-  const form = isHybrid ? undefined : url === undefined ? '1.0' : '0.3'
+  const form = isHybrid ? undefined : url === undefined ? 'interfaces' : 'url'
   const card = readCapabilities(readInterfaces(aliased, assumedVersion, provenance), form, provenance)
   readVersionAndProvider(card, provenance)
-  for (const name of ['documentationUrl', 'iconUrl'])
+  for (const name of cardLinks)
     if (card[name] !== undefined && typeof card[name] !== 'string') {
       // Optional links are not worth rejecting the card.
       provenance.noteConversion(formatPointer(name), 'left out: must be a URL, as a string')
       delete card[name]
     }
-  for (const name of ['defaultInputModes', 'defaultOutputModes'])
-    if (card[name] !== undefined) card[name] = readModes(card[name], formatPointer(name), provenance)
+  for (const { defaults: name } of modeMembers) readModes(card, name, '', provenance)
   return readSecurityAndSkills(card, form, provenance)
 }
 
@@ -45,7 +51,7 @@ const readCapabilities = (card: JsonObject, form: CardForm, provenance: Provenan
   if (!isJsonObject(capabilities) || extended === undefined) return { ...rest, capabilities }
   const { extendedAgentCard: flag = extended } = capabilities
   if (capabilities.extendedAgentCard === undefined) {
-    if (form === '1.0' && !provenance.isFilled('/capabilities/extendedAgentCard'))
+    if (form === 'interfaces' && !provenance.isFilled('/capabilities/extendedAgentCard'))
       provenance.noteConversion(pointer, 'a field of A2A 0.3, read as capabilities.extendedAgentCard')
     provenance.mapFrom('/capabilities/extendedAgentCard', pointer)
   } else if (flag !== extended) provenance.noteIgnored(pointer, 'capabilities.extendedAgentCard')
@@ -118,10 +124,8 @@ const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Pr
   if (hasPrimary) {
     if (protocolVersion === undefined)
       provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
-    const { name, value } = transport ?? {
-      name: 'preferredTransport',
-      value: card.protocol === 'mcp' ? 'MCP' : 'JSONRPC',
-    }
+    const assumed = card.protocol === 'mcp' ? 'MCP' : 'JSONRPC'
+    const { name, value } = transport ?? { name: 'preferredTransport', value: assumed }
     const source = formatPointer(name)
     provenance.mapWhole(nextPointer(), '/url')
     provenance.mapFrom(`${nextPointer()}/protocolBinding`, source)
@@ -233,9 +237,11 @@ const readVersion = (version: Json | undefined, assumed: Json, pointer: Pointer,
   return read
 }
 
+const noFlags = Object.fromEntries(standardFlags.map(name => [name, false]))
+
 /** The defaults of A2A, where an absent capability means false, for a card in the named format. */
 export const absentMeansFalse = (format: string): CapabilityDefaults => ({
-  flags: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+  flags: noFlags,
   reason: `an absent capability means false in ${format}`,
 })
 
@@ -247,9 +253,7 @@ export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDef
   const { name, description, capabilities, securitySchemes } = card
   const filled: JsonObject = {
     ...card,
-    ...(isJsonObject(capabilities) && {
-      capabilities: fillCapabilities(capabilities, capabilityDefaults, provenance),
-    }),
+    ...(isJsonObject(capabilities) && { capabilities: fillCapabilities(capabilities, capabilityDefaults, provenance) }),
     ...(isJsonObject(securitySchemes) && {
       securitySchemes: mapMembers(securitySchemes, (scheme, name) => fillScheme(scheme, name, provenance)),
     }),

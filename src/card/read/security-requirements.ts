@@ -23,7 +23,7 @@ export const readRequirements = (
 ): JsonObject => {
   const [field, fieldV1] = [`${pointer}/security`, `${pointer}/securityRequirements`]
   if (securityRequirements === undefined) {
-    if (form === '1.0' && security !== undefined)
+    if (form === 'interfaces' && security !== undefined)
       provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
     const read = readList(security, field, split, provenance)
     return read === undefined ? rest : { ...rest, securityRequirements: read }

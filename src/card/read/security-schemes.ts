@@ -1,18 +1,14 @@
 import * as v from 'valibot'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
-import { looseObject } from '../model/index.ts'
+import { cardMembers, looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
 
 /** The wrapper of v1.0 by the type of a security scheme in OpenAPI and v0.3. */
-export const schemeWrappers: ReadonlyMap<string, string> = new Map([
-  ['apiKey', 'apiKeySecurityScheme'],
-  ['http', 'httpAuthSecurityScheme'],
-  ['oauth2', 'oauth2SecurityScheme'],
-  ['openIdConnect', 'openIdConnectSecurityScheme'],
-  ['mutualTLS', 'mtlsSecurityScheme'],
-])
+export const schemeWrappers: ReadonlyMap<string, string> = new Map(
+  [...cardMembers.wrappers].map(([wrapper, { in: names }]) => [names?.['0.3'] ?? wrapper, wrapper]),
+)
 const API_KEY = 'apiKeySecurityScheme'
 const typeOfWrapper = new Map([...schemeWrappers].map(([type, wrapper]) => [wrapper, type] as const))
 
@@ -21,9 +17,6 @@ const wrongTypes = new Map(Object.entries({ httpAuth: 'http', apikey: 'apiKey', 
 
 const findWrapper = (type: Json | undefined): string | undefined =>
   schemeWrappers.get(wrongTypes.get(toText(type)) ?? toText(type))
-
-/** The OAuth flows of A2A. */
-export const oauthFlows = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** Returns the v1.0 wrappers in a scheme, each with the object inside it. */
 export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonObject][] =>
@@ -34,8 +27,8 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
 type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
-/** The version of A2A whose form a card has; undefined for a hybrid, which may have the forms of both. */
-export type CardForm = '0.3' | '1.0' | undefined
+/** The form of a card: with a `url`, or a list of interfaces; undefined for a hybrid, which may have the forms of both. */
+export type CardForm = 'url' | 'interfaces' | undefined
 
 /** The context in which the security requirements of a card and its skills are read. */
 export type SecurityContext = { split: SplitSchemes; form: CardForm }
@@ -62,7 +55,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   const [wrapped, ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
     const type = typeOfWrapper.get(wrapped[0])
-    if (form === '0.3' && scheme === authored)
+    if (form === 'url' && scheme === authored)
       provenance.noteConversion(pointer, `in the form of A2A 1.0: in 0.3, its type is "${type}"`)
     return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
   }
@@ -73,7 +66,7 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   if (wrapper === undefined) return scheme
   const standardType = typeOfWrapper.get(wrapper)
   if (type !== standardType) provenance.noteConversion(`${pointer}/type`, `read as "${standardType}"`)
-  if (form === '1.0') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
+  if (form === 'interfaces') provenance.noteConversion(pointer, `in the form of A2A 0.3, read as ${wrapper}`)
   const inner = canonicalizeKeys(members, 'scheme', pointer, provenance)
   if (wrapper === API_KEY && inner.location !== undefined && inner.in === undefined)
     provenance.noteConversion(`${pointer}/location`, 'the name of A2A 1.0 for `in`')
@@ -99,11 +92,9 @@ const readWrapped = (
   const conflicting = names.filter(name => inner[name] !== undefined)
   const same = writeV0Scheme({ [wrapper]: inner })
   const siblings = Object.keys(omit(scheme, wrapper)).filter(name => !jsonEquals(scheme[name], same[name]))
-  const ignored = [
-    ...conflicting.map(name => at + formatPointer(name)),
-    ...siblings.map(name => pointer + formatPointer(name)),
-  ]
-  for (const each of ignored) provenance.noteConversion(each, `ignored: \`${wrapper}\` defines the scheme`)
+  const inside = conflicting.map(name => at + formatPointer(name))
+  for (const each of [...inside, ...siblings.map(name => pointer + formatPointer(name))])
+    provenance.noteConversion(each, `ignored: \`${wrapper}\` defines the scheme`)
   return { [wrapper]: omit(inner, ...conflicting) }
 }
 
@@ -126,9 +117,8 @@ const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenan
 /** Reads a wrapper of v1.0 under a shortened name, such as `httpAuth`. */
 const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Provenance): JsonObject | undefined => {
   if (scheme.type !== undefined || getWrappers(scheme).length > 0) return undefined
-  const found = jsonEntries(scheme).filter(
-    ([name, value]) => typeOfWrapper.has(`${name}SecurityScheme`) && isJsonObject(value),
-  )
+  const isShort = ([name, value]: [string, Json]) => typeOfWrapper.has(`${name}SecurityScheme`) && isJsonObject(value)
+  const found = jsonEntries(scheme).filter(isShort)
   const [[short, value] = [], ...others] = found
   if (short === undefined || others.length > 0) return undefined
   const wrapper = `${short}SecurityScheme`
@@ -141,7 +131,7 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
   const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
   const flows = isJsonObject(oauth) ? oauth.flows : undefined
   if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
-  const [first, ...others] = oauthFlows.filter(flow => flows[flow] !== undefined)
+  const [first, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
   if (first === undefined || others.length === 0) return [[name, scheme]]
   const source = formatPointer('securitySchemes', name)
   const oauthSource = `${source}/oauth2SecurityScheme`
@@ -181,10 +171,8 @@ export const writeV0SchemeWithWrapper = (scheme: Json): Json => {
   return { ...openApi, [wrapper]: wrapper === API_KEY ? { ...omit(inner, 'in'), location: inner.in } : inner }
 }
 
-const schemeName = v.custom<Json>(
-  value => typeof value === 'string' || isJsonObject(value),
-  'must be the name of a scheme',
-)
+const isSchemeName = (value: unknown): boolean => typeof value === 'string' || isJsonObject(value)
+const schemeName = v.custom<Json>(isSchemeName, 'must be the name of a scheme')
 const schemeNames = v.lazy(value =>
   Array.isArray(value) ? v.array(schemeName) : v.nullish(v.string('must be a list of names, such as ["bearer"]')),
 )

@@ -8,7 +8,7 @@ import {
   MAX_SKILLS,
   MAX_STRING_LENGTH,
 } from '../../limits.ts'
-import { AgentCard, dedupeByPointer, type Finding, validate } from '../model/index.ts'
+import { AgentCard, dedupeByPointer, type Finding, modeMembers, validate } from '../model/index.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -113,22 +113,18 @@ const findMissingEndpoint = (authored: JsonObject): Finding[] => {
 
 /** Rejects more modes than a call can be checked against, at the list that exceeds the limit. */
 const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): Finding[] =>
-  ['Input', 'Output'].flatMap(direction => {
-    const name = `${direction.toLowerCase()}Modes`
-    const inSkills = skills.map((skill, index): [Pointer, Json | undefined] => [
-      formatPointer('skills', index, name),
-      isJsonObject(skill) ? skill[name] : undefined,
-    ])
-    const field = `default${direction}Modes`
+  modeMembers.flatMap(({ direction, defaults, own }) => {
     const modes = new Set<Json>()
     const message =
-      `brings the card to more than ${MAX_MODES} different ${direction.toLowerCase()} modes, the limit: ` +
+      `brings the card to more than ${MAX_MODES} different ${direction} modes, the limit: ` +
       'use ranges such as "image/*"'
-    for (const [pointer, list] of [[`/${field}`, card[field]] as const, ...inSkills]) {
+    const exceeding = [card, ...skills].findIndex((object, index) => {
+      const list = isJsonObject(object) ? object[index === 0 ? defaults : own] : undefined
       for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
-      if (modes.size > MAX_MODES) return [{ pointer, message }]
-    }
-    return []
+      return modes.size > MAX_MODES
+    })
+    const pointer = exceeding > 0 ? formatPointer('skills', exceeding - 1, own) : formatPointer(defaults)
+    return exceeding < 0 ? [] : [{ pointer, message }]
   })
 
 const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): Finding[] => {

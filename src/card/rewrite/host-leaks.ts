@@ -3,7 +3,7 @@ import type { JsonObject, Pointer } from '../../json/index.ts'
 import { collectNames, collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard } from '../model/index.ts'
-import { endpointFields } from '../read/index.ts'
+import { endpointFields, links } from '../read/index.ts'
 
 /** Returns whether a URL is this host's URL of an agent, or below it. */
 export const isSelfUrl = (address: string, agentUrl: string): boolean => {
@@ -51,9 +51,11 @@ export type HostLeak = { pointer: Pointer; host: string }
 
 export type LeakFinder = (document: JsonObject) => HostLeak[]
 
-/** Links that owners often put on the agent's public host: pages for people, and OAuth endpoints. */
-const publicLinks =
-  /^\/(?:icon|(?:documentation|icon|terms_?of_?service|privacy_?policy)_?url|provider\/url|security_?schemes\/.*url)$/i
+const toAnyCase = (name: string): string => name.replace(/[A-Z]/g, '_?$&')
+
+/** Links that owners often put on the agent's public host, in any spelling: pages for people, and OAuth endpoints. */
+const publicPaths = ['icon', ...links, 'provider/url', 'securitySchemes/.*url'].map(toAnyCase)
+const publicLinks = new RegExp(`^/(?:${publicPaths.join('|')})$`, 'i')
 
 /**
  * Creates a function that finds every string and member name of a document that names a host of the agent, in any case.

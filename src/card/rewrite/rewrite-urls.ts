@@ -3,7 +3,14 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding } from '../model/index.ts'
-import { canonicalKey, endpointFields, interfaceTransports, type Provenance } from '../read/index.ts'
+import {
+  canonicalKey,
+  cardLinks,
+  endpointFields,
+  interfaceTransports,
+  listNames,
+  type Provenance,
+} from '../read/index.ts'
 
 /**
  * Creates a function that puts this host's URLs of an agent in the place of the agent's own, in the canonical form of a
@@ -21,7 +28,7 @@ export const createRewriter = (
   const rewriteUrl = createUrlRewriter(endpoints, card, agentUrl)
   const self = new URL(agentUrl)
   const agentUrls = addresses.map(address => new URL(address))
-  const links = ['documentationUrl', 'iconUrl'].filter(field => {
+  const links = cardLinks.filter(field => {
     const url = parseUrl(String(direct[field] ?? ''))
     if (url === null || mayShow.includes('*') || mayShow.includes(url.hostname)) return false
     // Where the agent has the host name of this host, only the port distinguishes them.
@@ -63,10 +70,10 @@ const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undef
 }
 
 /** Fields about the people behind an agent, and tokens: this host serves neither. Signatures cover what was signed. */
-const notRewritten = /^(?:securitySchemes|provider|signatures|(?:termsOfService|privacyPolicy|documentation|icon)Url)$/
+const notRewritten = new Set(listNames('card', ({ is, keepsUrls }) => is === 'link' || keepsUrls === true))
 
 /** Members that identify an extension, a skill or a resource, and would identify another if rewritten. */
-const identifiers = new Set(['id', 'uri'])
+const identifiers = new Set((['skill', 'extension'] as const).flatMap(kind => listNames(kind, ({ is }) => is === 'id')))
 
 /** Rewrites every URL in a document, also within longer texts. */
 const rewriteUrls = (document: JsonObject, rewriteUrl: ReturnType<typeof createUrlRewriter>): JsonObject => {
@@ -79,7 +86,7 @@ const rewriteUrls = (document: JsonObject, rewriteUrl: ReturnType<typeof createU
       identifiers.has(name) && parent !== 'params' ? inner : rewrite(inner, parent === 'params' ? parent : name),
     )
   }
-  return mapMembers(document, (value, name) => (notRewritten.test(canonicalKey(name, 'card')) ? value : rewrite(value)))
+  return mapMembers(document, (value, name) => (notRewritten.has(canonicalKey(name, 'card')) ? value : rewrite(value)))
 }
 
 /** A URL in a sentence, without the punctuation that follows it. */

@@ -9,12 +9,10 @@ import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { createRewriter } from './rewrite-urls.ts'
 
 /** A canonical card to be served, with the document that it was read from and the one that its signatures cover. */
-type ServedCard = {
+type ServedCard = Record<'authored' | 'signed', JsonObject> & {
   card: AgentCard
-  authored: JsonObject
   dialect: DialectName
   provenance: Provenance
-  signed: JsonObject
 }
 
 /** A writer of the cards of one agent for its route. */

@@ -1,7 +1,7 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
-import { agentCardMessage, getField, type Message, type PayloadRule, type Shape } from '../model/index.ts'
+import { cardMembers, type Members, type PayloadRule } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
 
 type Definition = {
@@ -67,21 +67,19 @@ export const attempt = (write: () => string | undefined): string | undefined => 
 }
 
 /** Returns a card without authored default values of fields without presence, which the specification does not sign. */
-export const servedScope = (card: JsonObject): JsonObject => reduce(card, agentCardMessage)
+export const servedScope = (card: JsonObject): JsonObject => reduceObject(card, cardMembers.card)
 
-const reduce = (object: JsonObject, message: Message): JsonObject =>
+const reduceObject = (object: JsonObject, members: Members): JsonObject =>
   mapMembers(object, (value, name) => {
-    if (Object.hasOwn(message, `${name}?`) && isDefault(value)) return undefined
-    const shape = getField(message, name)
-    return shape === undefined ? value : reduceValue(value, shape)
+    const member = members.get(name) ?? members.get('*')
+    if (member?.presence === 'plain' && isDefault(value)) return undefined
+    return member?.inner ? reduce(value, member.inner) : value
   })
 
-/** A list has the message in each of its items. */
-const reduceValue = (value: Json, shape: Shape): Json => {
-  const inner = Array.isArray(shape) ? shape[0] : shape
-  if (inner === 'any') return value
-  if (Array.isArray(value)) return value.map(item => reduceValue(item, inner))
-  return isJsonObject(value) ? reduce(value, inner) : value
+/** A list has the members in each of its items. */
+const reduce = (value: Json, inner: Members): Json => {
+  if (Array.isArray(value)) return value.map(item => reduce(item, inner))
+  return isJsonObject(value) ? reduceObject(value, inner) : value
 }
 
 const isDefault = (value: Json): boolean =>

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { findCardFiles, loadManifests, readFile } from '../../../cli/manifests/index.ts'
-import { cardDescriptions, createManifestSchema, manifestDescriptions } from '../../../src/card/manifest/json-schema.ts'
+import { createManifestSchema, manifestDescriptions } from '../../../src/card/manifest/json-schema.ts'
 import { readManifest } from '../../../src/card/manifest/manifest.ts'
-import { knownFields } from '../../../src/card/read/field-names.ts'
+import { listNames } from '../../../src/card/read/field-names.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../../src/json/json.ts'
 
 const schema = createManifestSchema()
@@ -144,14 +144,24 @@ describe('createManifestSchema', () => {
   })
 
   it('describes every field of a card that A2A and GopherHole define', () => {
+    const paths = (part: Json | undefined): string[] => {
+      const [found] = isJsonObject(part) && Array.isArray(part.anyOf) ? part.anyOf : []
+      if (!isJsonObject(found)) return []
+      if (isJsonObject(found.items)) return paths(found.items).map(path => `*.${path}`)
+      return jsonEntries(isJsonObject(found.properties) ? found.properties : {}).flatMap(([name, inner]) => {
+        expect([name, isJsonObject(inner) && inner.description]).toEqual([name, expect.any(String)])
+        return [name, ...paths(inner).map(path => `${name}.${path}`)]
+      })
+    }
     const kinds = {
       '': 'card',
       'capabilities.': 'capabilities',
       'provider.': 'provider',
       'skills.*.': 'skill',
     } as const
-    const expected = Object.entries(kinds).flatMap(([prefix, kind]) => knownFields[kind].map(name => prefix + name))
-    const listed = Object.keys(cardDescriptions).filter(path => !path.includes('Interfaces.*'))
+    const expected = Object.entries(kinds).flatMap(([prefix, kind]) => listNames(kind).map(name => prefix + name))
+    const { card: definition } = isJsonObject(schema.definitions) ? schema.definitions : {}
+    const listed = paths(definition).filter(path => !path.includes('Interfaces.*'))
     expect(listed.sort()).toEqual(expected.sort())
   })
 })
