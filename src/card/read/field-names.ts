@@ -17,7 +17,7 @@ export const cardLinks = listNames('card', ({ is, presence }) => is === 'link' &
 const isFlag = ({ type }: Member): boolean => type === 'boolean'
 
 /** The capabilities of A2A 1.0 that are flags. */
-export const standardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
+export const cardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 

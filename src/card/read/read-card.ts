@@ -5,10 +5,10 @@ import { readModes, readSkills } from './agent-skills.ts'
 import {
   canonicalFlag,
   canonicalizeKeys,
+  cardFlags,
   cardLinks,
   listCapabilityNames,
   resolveAliases,
-  standardFlags,
 } from './field-names.ts'
 import {
   cardTransports,
@@ -237,11 +237,9 @@ const readVersion = (version: Json | undefined, assumed: Json, pointer: Pointer,
   return read
 }
 
-const noFlags = Object.fromEntries(standardFlags.map(name => [name, false]))
-
 /** The defaults of A2A, where an absent capability means false, for a card in the named format. */
 export const absentMeansFalse = (format: string): CapabilityDefaults => ({
-  flags: noFlags,
+  flags: Object.fromEntries(cardFlags.map(name => [name, false])),
   reason: `an absent capability means false in ${format}`,
 })
 
