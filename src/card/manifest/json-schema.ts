@@ -147,7 +147,7 @@ const complete = (converted: JsonObject, path: string, isChoice = false): JsonOb
   }
 }
 
-/** Describes the members of an object in a card. Rejects nothing: each dialect has its own types, which the linter knows. */
+/** Describes an object in a card. Rejects nothing: each dialect has its own types, and the linter knows them better. */
 const describe = (members: Members): JsonObject => {
   const properties: JsonObject = {}
   for (const [name, { about, type, inner }] of members) {
