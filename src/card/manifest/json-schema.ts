@@ -31,10 +31,9 @@ const convertManifest = (): JsonObject => {
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
 
-const has = (...required: string[]): JsonObject => ({
-  required,
-  properties: Object.fromEntries(required.map(name => [name, {}])),
-})
+const has = (...required: string[]): JsonObject => {
+  return { required, properties: Object.fromEntries(required.map(name => [name, {}])) }
+}
 
 /** Returns keywords for values of one type, which accept values of every other. */
 const ifType = (type: string, rest: JsonObject): JsonObject => ({ anyOf: [{ type, ...rest }, { not: { type } }] })
