@@ -19,7 +19,9 @@ export const gopherhole: Dialect = {
   write: card => {
     const primary = pickV1Interface(card.supportedInterfaces)
     const { document, dropped } = writeV0(card, primary)
-    const otherInterfaces = [...card.supportedInterfaces.keys()].filter(index => index !== primary)
+    const otherInterfaces = card.supportedInterfaces.flatMap((_, index) =>
+      index === primary ? [] : [formatPointer('supportedInterfaces', index)],
+    )
     // JSONRPC is implied, unless the card has another field that may name a transport.
     const isImplied = document.preferredTransport === 'JSONRPC' && (card.protocol ?? card.transport) === undefined
     const omitted = ['additionalInterfaces', 'supportsAuthenticatedExtendedCard']
@@ -27,11 +29,7 @@ export const gopherhole: Dialect = {
     const losesProtocol = card.protocol === superxProtocol(card.supportedInterfaces.slice(primary, primary + 1))
     return {
       document: { ...applyAliases(omit(document, ...omitted), 'gopherhole'), capabilities: card.capabilities },
-      dropped: [
-        ...dropped,
-        ...otherInterfaces.map(index => formatPointer('supportedInterfaces', index)),
-        ...(losesProtocol ? ['/protocol'] : []),
-      ],
+      dropped: [...dropped, ...otherInterfaces, ...(losesProtocol ? ['/protocol'] : [])],
     }
   },
   writeAuthored: (authored, card) => {

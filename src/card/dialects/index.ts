@@ -59,8 +59,8 @@ const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect, signed =
 }
 
 /**
- * Returns whether readers of v0.x could not call an agent. In a dialect with `url`, its author wrote an endpoint for
- * them, and the version may be a default; behind the gateway, calls in a version that the card does not list are refused.
+ * Returns whether readers of v0.x could not call an agent. In a dialect with `url`, its author wrote it for them, and
+ * the version may be a default; behind the gateway, calls in a version that the card does not list are refused.
  */
 const speaksV1Only = ({ supportedInterfaces }: AgentCard, { dialect }: AuthoredCard, route: Manifest['route']) =>
   supportedInterfaces.every(speaksV1) && (dialects[dialect].form === 'interfaces' || route === 'gateway')

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, omit, type Pointer, toText } from '../../json/index.ts'
+import { formatPointer, isJsonObject, type Json, jsonEntries, omit, toText } from '../../json/index.ts'
 import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
 import { anything, type Dialect, omitIncompleteProvider, readV0, type Written, writeV0 } from './dialect.ts'
 
@@ -32,14 +32,12 @@ const dropIncomplete = ({ document, dropped }: Written): Written => {
   const { securitySchemes } = document
   const kept = omitIncompleteProvider(document)
   const schemes = isJsonObject(securitySchemes) ? securitySchemes : {}
-  const unknown = Object.keys(schemes).filter(name => !isKnownScheme(schemes[name]))
+  const unknown = jsonEntries(schemes).flatMap(([name, scheme]) =>
+    isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type)) ? [] : [name],
+  )
+  const pointers = unknown.map(name => formatPointer('securitySchemes', name))
   return {
     document: { ...kept, ...(unknown.length > 0 && { securitySchemes: omit(schemes, ...unknown) }) },
-    dropped: [...dropped, ...(kept === document ? [] : ['/provider']), ...unknown.map(toSchemePointer)],
+    dropped: [...dropped, ...(kept === document ? [] : ['/provider']), ...pointers],
   }
 }
-
-const toSchemePointer = (name: string): Pointer => formatPointer('securitySchemes', name)
-
-const isKnownScheme = (scheme: Json | undefined): boolean =>
-  isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type))

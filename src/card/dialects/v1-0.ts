@@ -19,7 +19,7 @@ export const v1_0: Dialect = {
   },
 }
 
-/** Returns whether an object has what the proto requires where the canonical card need not. Others are dropped whole. */
+/** Returns whether an object has what the proto requires and the canonical card need not have. Others are dropped. */
 const isAllowed = (value: Json, inner: Members | undefined): boolean => {
   if (!isJsonObject(value)) return true
   if (inner === cardMembers.provider) return value.organization !== undefined && value.url !== undefined

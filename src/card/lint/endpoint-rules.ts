@@ -1,7 +1,7 @@
 import { validateStrict } from 'compare-versions'
 import { isPrivateHost, parseUrl, toHttpUrl } from '../../http/shared.ts'
 import { collectStrings, formatPointer, type Json, type Pointer, toText } from '../../json/index.ts'
-import { majorMinor } from '../model/index.ts'
+import { majorMinor, wireVersionOf } from '../model/index.ts'
 import {
   cardTransports,
   differInTransport,
@@ -224,8 +224,10 @@ export const transports: readonly Rule[] = [
   ),
 ]
 
-/** The published versions of A2A, also as a number; and those of MCP, which are dates. */
-const publishedVersion = /^(?:0\.[123]|1\.0|1|\d{4}-\d\d-\d\d)$/
+/** The versions besides those of calls: the first one of A2A, 1.0 as a number, and those of MCP, which are dates. */
+const otherVersion = /^(?:0\.1|1|\d{4}-\d\d-\d\d)$/
+
+const isPublished = (version: string): boolean => wireVersionOf.has(version) || otherVersion.test(version)
 
 /** Returns the protocol versions of a card: one for each interface in its list, else the one at the top level. */
 const protocolVersions = (context: LintContext): Authored[] => {
@@ -252,6 +254,6 @@ export const versions: readonly Rule[] = [
   warning(
     'protocol-version-unknown',
     'is not a version of A2A, such as "1.0", so clients may reject the agent',
-    context => wherePresent(protocolVersions(context), version => !publishedVersion.test(majorMinor(version))),
+    context => wherePresent(protocolVersions(context), version => !isPublished(majorMinor(version))),
   ),
 ]

@@ -54,14 +54,9 @@ const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion
   const seen = new Set<string>()
   return checkedObjects(context).flatMap(({ object, kind, pointer, canonical = pointer }) => {
     // Fields that name a transport are read, or rules about transports report them.
-    const transports =
-      kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
+    const read = kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
     return Object.keys(object).flatMap(name => {
-      if (
-        knownFields.has(`${kind} ${name}`) ||
-        extensionName.test(name) ||
-        transports.some(field => field.name === name)
-      )
+      if (knownFields.has(`${kind} ${name}`) || extensionName.test(name) || read.some(field => field.name === name))
         return []
       if (seen.has(`${kind} ${name}`)) return []
       seen.add(`${kind} ${name}`)

@@ -19,7 +19,7 @@ export type LintContext = {
 /** One lint rule. Its id is stable, because CI configurations refer to it. The comment of each has its reason. */
 export type Rule = ReturnType<typeof error>
 
-/** Returns what creates rules from functions that find places in the authored card. A place has a message, or `summary`. */
+/** Returns what creates rules from functions that find places in the authored card, with a message or `summary`. */
 const rulesOf =
   (severity: Severity) =>
   (id: string, summary: string, find: (context: LintContext) => readonly (Pointer | Finding)[]) => ({

@@ -4,7 +4,7 @@ import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
-import { getWrappers, standardFlags } from '../read/index.ts'
+import { cardFlags, getWrappers } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
 import type { LintContext, Rule } from './rule.ts'
 import { closestExisting, error, getAuthored, getAuthoredSkills, info, warning } from './rule.ts'
@@ -175,7 +175,7 @@ const findEmpty = (value: Json, pointer: Pointer): Pointer[] => {
 }
 
 const findImplicit = (context: LintContext): Pointer[] =>
-  standardFlags
+  cardFlags
     .map(name => formatPointer('capabilities', name))
     .filter(pointer => getAuthored(context, pointer).value === undefined)
 

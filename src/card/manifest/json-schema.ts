@@ -31,10 +31,9 @@ const convertManifest = (): JsonObject => {
   return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
 }
 
-const has = (...required: string[]): JsonObject => ({
-  required,
-  properties: Object.fromEntries(required.map(name => [name, {}])),
-})
+const has = (...required: string[]): JsonObject => {
+  return { required, properties: Object.fromEntries(required.map(name => [name, {}])) }
+}
 
 /** Returns keywords for values of one type, which accept values of every other. */
 const ifType = (type: string, rest: JsonObject): JsonObject => ({ anyOf: [{ type, ...rest }, { not: { type } }] })
@@ -147,7 +146,7 @@ const complete = (converted: JsonObject, path: string, isChoice = false): JsonOb
   }
 }
 
-/** Describes the members of an object in a card. Rejects nothing: each dialect has its own types, which the linter knows. */
+/** Describes an object in a card. Rejects nothing: each dialect has its own types, and the linter knows them better. */
 const describe = (members: Members): JsonObject => {
   const properties: JsonObject = {}
   for (const [name, { about, type, inner }] of members) {

@@ -139,10 +139,7 @@ const AgentCapabilities = message(
     extendedAgentCard: optional(flag, 'Whether callers with a token get another card. `extended` and `tiers` set it.'),
     extensions: plain(v.array(AgentExtension), 'Extensions of A2A that the agent supports.'),
     multiTurn: otherFlag('Whether the agent continues a conversation (GopherHole).'),
-    stateTransitionHistory: otherFlag(
-      'Whether tasks have a history of their states (A2A 0.3).',
-      shaman('stateHistory'),
-    ),
+    stateTransitionHistory: otherFlag('Whether tasks have a history of states (A2A 0.3).', shaman('stateHistory')),
   },
   'must be an object of flags, such as { "streaming": true }',
 )
@@ -198,11 +195,7 @@ export const AgentCard = message(
     securitySchemes: plain(record(SecurityScheme), 'How callers can authenticate, by name, as in OpenAPI.', {
       keepsUrls: true,
     }),
-    securityRequirements: plain(
-      SecurityRequirements,
-      'Which schemes a caller needs, as A2A 1.0 writes it.',
-      v0('security'),
-    ),
+    securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs (A2A 1.0).', v0('security')),
     defaultInputModes: required(
       modes,
       'The media types that the agent accepts, such as text/plain.',

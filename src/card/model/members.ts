@@ -85,11 +85,10 @@ export const message = <Table extends Rows>(rows: Table, text?: string) => {
 /** Returns the members of the objects that a schema describes. */
 export const membersOf = (schema: v.GenericSchema): Members => shapeOf(schema).inner ?? new Map()
 
-/** What a schema may be made of: parts of valibot's schemas. */
-type Parts = { type: string } & Partial<Record<'wrapped' | 'item' | 'value', v.GenericSchema>> & {
-    getter?: (input: unknown) => v.GenericSchema
-    pipe?: readonly [v.GenericSchema]
-  }
+/** What a schema of valibot may be made of. */
+type Parts = { type: string; pipe?: readonly [v.GenericSchema]; getter?: (input: unknown) => v.GenericSchema } & {
+  [Name in 'wrapped' | 'item' | 'value']?: v.GenericSchema
+}
 
 const shapeOf = (schema: v.GenericSchema | undefined): Pick<Member, 'type' | 'inner'> => {
   if (schema === undefined) return { type: undefined, inner: undefined }

@@ -52,7 +52,7 @@ export const revisionNumber = wholeNumber(1, 999_999_999_999_999)
 /** A link that people follow. The linter reports one that is relative, or has another scheme than http and https. */
 export const link = v.pipe(
   v.string(),
-  v.check(value => !/^https?:/i.test(value) || isHttp(value), 'must be a valid URL'),
+  v.check(url => !/^https?:/i.test(url) || isHttp(url), 'must be a valid URL'),
 )
 
 /** An absolute http or https URL without credentials. */

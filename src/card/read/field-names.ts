@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../../json/index.ts'
-import { cardMembers, type Member } from '../model/index.ts'
+import { type CapabilityDefaults, cardMembers, type Member } from '../model/index.ts'
 import type { Provenance } from './provenance.ts'
 
 /** A kind of object in a card. */
@@ -17,7 +17,13 @@ export const cardLinks = listNames('card', ({ is, presence }) => is === 'link' &
 const isFlag = ({ type }: Member): boolean => type === 'boolean'
 
 /** The capabilities of A2A 1.0 that are flags. */
-export const standardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
+export const cardFlags = listNames('capabilities', member => isFlag(member) && member.presence !== undefined)
+
+/** The defaults of A2A, where an absent capability means false, for a card in the named format. */
+export const absentMeansFalse = (format: string): CapabilityDefaults => ({
+  flags: Object.fromEntries(cardFlags.map(name => [name, false])),
+  reason: `an absent capability means false in ${format}`,
+})
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 

@@ -23,11 +23,7 @@ const isIndex = (document: JsonObject): boolean => {
 
 /** Fields that only A2A has. */
 const cardFields = new Set([
-  'supportedInterfaces',
-  'additionalInterfaces',
-  'preferredTransport',
-  'defaultInputModes',
-  'defaultOutputModes',
+  ...['supportedInterfaces', 'additionalInterfaces', 'preferredTransport', 'defaultInputModes', 'defaultOutputModes'],
 ])
 
 const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
@@ -73,13 +69,13 @@ const findCardLink = (document: JsonObject): Pointer | undefined => {
 
 const findAgent: Finder = document => isJsonObject(document.agent) && !('name' in document) && '/agent'
 
-const lacksSkills = (document: JsonObject): boolean => !hasEndpoint(document) && !('skills' in document)
+const isBare = (document: JsonObject): boolean => !hasEndpoint(document) && !('skills' in document)
 
 const findDescription: Finder = document =>
   findAgent(document) ||
   (Array.isArray(document.capabilities) &&
     document.capabilities.some(isJsonObject) &&
-    lacksSkills(document) &&
+    isBare(document) &&
     '/capabilities') ||
   findCardLink(document)
 
@@ -100,10 +96,7 @@ const formats: readonly (readonly [name: string, find: Finder, findInCard?: Find
     ({ nodes, connections: links }) => Array.isArray(nodes) && isJsonObject(links) && '/nodes',
   ],
   ['a directory of agents, not the card of one', document => directories.find(at => hasItems(document[at.slice(1)]))],
-  [
-    'a list of HTTP endpoints, not an A2A card',
-    card => Array.isArray(card.endpoints) && lacksSkills(card) && '/endpoints',
-  ],
+  ['a list of HTTP endpoints, not an A2A card', card => Array.isArray(card.endpoints) && isBare(card) && '/endpoints'],
   ['a description of an agent, but not an A2A card', findDescription, findAgent],
 ]
 

@@ -2,14 +2,7 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { type CapabilityDefaults, majorMinor, modeMembers, toPatchVersion } from '../model/index.ts'
 import { readModes, readSkills } from './agent-skills.ts'
-import {
-  canonicalFlag,
-  canonicalizeKeys,
-  cardLinks,
-  listCapabilityNames,
-  resolveAliases,
-  standardFlags,
-} from './field-names.ts'
+import { canonicalFlag, canonicalizeKeys, cardLinks, listCapabilityNames, resolveAliases } from './field-names.ts'
 import {
   cardTransports,
   differInTransport,
@@ -236,14 +229,6 @@ const readVersion = (version: Json | undefined, assumed: Json, pointer: Pointer,
   if (isConverted) provenance.noteConversion(pointer, `read as "${read}"`)
   return read
 }
-
-const noFlags = Object.fromEntries(standardFlags.map(name => [name, false]))
-
-/** The defaults of A2A, where an absent capability means false, for a card in the named format. */
-export const absentMeansFalse = (format: string): CapabilityDefaults => ({
-  flags: noFlags,
-  reason: `an absent capability means false in ${format}`,
-})
 
 /** GopherHole's default media types for input and output. */
 export const modeDefaults = ['text/plain', 'application/json'] as const

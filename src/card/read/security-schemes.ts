@@ -27,7 +27,7 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
 type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
-/** The form of a card: with a `url`, or a list of interfaces; undefined for a hybrid, which may have the forms of both. */
+/** The form of a card, with a `url` or a list of interfaces; undefined for a hybrid, which may have both forms. */
 export type CardForm = 'url' | 'interfaces' | undefined
 
 /** The context in which the security requirements of a card and its skills are read. */

@@ -3,14 +3,8 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, mapMembers, omit, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding } from '../model/index.ts'
-import {
-  canonicalKey,
-  cardLinks,
-  endpointFields,
-  interfaceTransports,
-  listNames,
-  type Provenance,
-} from '../read/index.ts'
+import type { Provenance } from '../read/index.ts'
+import { canonicalKey, cardLinks, endpointFields, interfaceTransports, listNames } from '../read/index.ts'
 
 /**
  * Creates a function that puts this host's URLs of an agent in the place of the agent's own, in the canonical form of a

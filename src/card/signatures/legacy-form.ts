@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit, toText } from '../../json/index.ts'
-import { isPreV1 } from '../model/index.ts'
+import { cardMembers, isPreV1 } from '../model/index.ts'
 import {
   canonicalizeKeys,
   canonicalKey,
@@ -170,14 +170,12 @@ const isAmbiguous = (scheme: JsonObject): boolean => {
 
 const isSet = ([, value]: [string, Json]): boolean => value !== null
 
-const wrapperNames = new Set(schemeWrappers.values())
-
 /** Lists the wrappers that are set, under their names in JSON. */
 const listWrappers = (scheme: JsonObject): [string, Json][] =>
   jsonEntries(scheme)
     .filter(isSet)
-    .map(([name, value]): [string, Json] => [name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase()), value])
-    .filter(([name]) => wrapperNames.has(name))
+    .map(([name, value]): [string, Json] => [canonicalKey(name, 'wrappers'), value])
+    .filter(([name]) => cardMembers.wrappers.has(name))
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
   const [at, read] = [formatPointer('skills', index), readSkill(skill)]
@@ -200,20 +198,18 @@ const listScopes = (requirements: Json | undefined): Json[] =>
 
 const readInterfaces = ({ url, preferredTransport, protocolVersion, additionalInterfaces }: JsonObject): Json[] => {
   const version = protocolVersion ?? '0.3.0'
-  return [
-    { url, protocolBinding: preferredTransport ?? 'JSONRPC', protocolVersion: version },
-    ...listOf(additionalInterfaces)
-      .filter(isJsonObject)
-      .map(({ url, transport }) => ({ url, protocolBinding: transport, protocolVersion: version })),
-  ]
+  const others = listOf(additionalInterfaces).filter(isJsonObject)
+  return [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...others].map(({ url, transport }) => {
+    return { url, protocolBinding: transport, protocolVersion: version }
+  })
 }
 
 const readRequirements = (security: Json | undefined): Json | undefined =>
-  Array.isArray(security)
-    ? security.map(requirement => ({
-        schemes: isJsonObject(requirement) ? mapMembers(requirement, scopes => ({ list: scopes })) : {},
-      }))
-    : undefined
+  Array.isArray(security) ? security.map(readRequirement) : undefined
+
+const readRequirement = (requirement: Json): Json => ({
+  schemes: isJsonObject(requirement) ? mapMembers(requirement, list => ({ list })) : {},
+})
 
 const readSkill = (skill: Json): Json => {
   const { security, ...rest } = isJsonObject(skill) ? skill : {}
