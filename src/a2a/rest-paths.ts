@@ -1,26 +1,29 @@
-import { versions, type WireVersion, wireVersions } from '../card/model/index.ts'
+import { inLine, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
-import { type OperationName, operationNames, operations } from './operations.ts'
+import { chooseVersion, methodOf, type OperationName, operationNames, operations } from './operations.ts'
 
-/** The operation of an HTTP+JSON request, and the parameters in its path. */
-export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
+/** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
+export type RestMatch = {
+  operation: OperationName
+  versions: readonly WireVersion[]
+  pathParams: Record<string, string>
+}
 
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
 export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
-  const { pathV0, ...row } = operations[operation]
-  const [, path] = row.http
-  if (row[version] === undefined) return undefined
-  const { pathPrefix } = versions[version]
-  return pathPrefix === '' ? path : pathPrefix + (pathV0 ?? path)
+  const { http, paths = {} } = operations[operation]
+  if (methodOf(operation, version) === undefined) return undefined
+  return versions[version].pathPrefix + (inLine(paths, version) ?? http[1])
 }
 
 const routes = wireVersions
   .flatMap(version =>
     operationNames.flatMap(operation => {
       const path = pathOf(operation, version)
-      if (path === undefined) return []
+      const having = wireVersions.filter(each => pathOf(operation, each) === path)
+      if (path === undefined || having[0] !== version) return []
       const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
-      return [{ version, operation, path, pattern, methods: operations[operation].http[0] }]
+      return [{ versions: having, operation, path, pattern, methods: operations[operation].http[0] }]
     }),
   )
   // `tasks/{id}` would match `tasks/1:cancel` too.
@@ -37,12 +40,18 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
   const samePath = routes.filter(route => route.path === first?.path)
   const route = samePath.find(({ methods }) => methods.includes(method))
   return route
-    ? { operation: route.operation, version: route.version, pathParams }
+    ? { operation: route.operation, versions: route.versions, pathParams }
     : { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
 }
 
+/** The prefixes of paths, the longest first, and the oldest version that has each. */
+const prefixes = [...Map.groupBy(wireVersions, version => versions[version].pathPrefix)].toSorted(
+  ([left], [right]) => right.length - left.length,
+)
+
 /** Returns the version of a path, for errors of paths that do not exist. */
-export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1/') ? '0.3' : '1.0')
+export const versionOfPath = (path: string): WireVersion =>
+  chooseVersion(prefixes.find(([prefix]) => path.startsWith(prefix))?.[1] ?? [])
 
 /** Matches values that could leave their part of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
@@ -78,18 +87,20 @@ const readPathParams = (pattern: RegExp, path: string): Record<string, string> |
   }
 }
 
-/** Rejects a path that belongs to another version than the call names. */
-export const rejectVersionMismatch = (
+/** Resolves the version of a call: the one that it names, which must have the path, else one that the agent supports. */
+export const resolveRestVersion = (
   method: string,
-  { operation, version }: Pick<RestMatch, 'operation' | 'version'>,
+  { operation, versions: having }: Pick<RestMatch, 'operation' | 'versions'>,
   requested: WireVersion | undefined,
-): CallError | undefined => {
-  if (requested === undefined || requested === version) return undefined
-  const currentPath = pathOf(operation, requested)
+  supported: readonly WireVersion[],
+): { version: WireVersion } | CallError => {
+  const version = requested ?? chooseVersion(having, supported)
+  if (having.includes(version)) return { version }
+  const currentPath = pathOf(operation, version)
   return {
     kind: 'method',
-    method: `${method} /${pathOf(operation, version)}`,
-    version: requested,
+    method: `${method} /${pathOf(operation, chooseVersion(having))}`,
+    version,
     ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
 }

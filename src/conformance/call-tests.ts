@@ -1,4 +1,4 @@
-import { type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
+import { methodOf, type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { Protocol, ReceiptTest } from '../card/model/index.ts'
 import { createOutputComparison } from '../gateway/gate/index.ts'
@@ -111,7 +111,7 @@ export const writeCall = ({ operation, params, write }: CallTest, protocol: Prot
   if (write) return write(protocol, id)
   const { binding, version } = protocol
   const written = params?.(protocol, id) ?? { id }
-  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', written)
+  if (binding === 'JSONRPC') return jsonRpcMessage(id, methodOf(operation, version) ?? '', written)
   const [method = 'GET'] = operations[operation].http[0]
   const path = (pathOf(operation, version) ?? '').replaceAll(/\{\w+\}/g, id)
   const { message, configuration } = written

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { operations, readExtensions, readVersion, resolveMethod, versionForError } from '../../src/a2a/operations.ts'
+import {
+  methodOf,
+  operations,
+  readExtensions,
+  readVersion,
+  resolveMethod,
+  versionForError,
+} from '../../src/a2a/operations.ts'
 
 /** Operation, method names in 0.3 and 1.0, and the capability that it needs. */
 const table = [
@@ -23,7 +30,10 @@ describe('operations', () => {
 
   it('have the method names and the capability of the specification', () => {
     for (const [operation, v03, v10, needs] of table) {
-      expect(operations[operation]).toMatchObject({ '1.0': v10, ...(v03 && { '0.3': v03 }), ...(needs && { needs }) })
+      expect(operations[operation]).toMatchObject({
+        names: { '1.0': v10, ...(v03 && { '0.3': v03 }) },
+        ...(needs && { needs }),
+      })
       // A name is found in its version, with or without a version.
       const found = { operation, version: '1.0', dialect: '1.0' }
       expect([resolveMethod(v10, '1.0', []), resolveMethod(v10, undefined, ['0.3'])]).toStrictEqual([found, found])
@@ -41,7 +51,7 @@ describe('operations', () => {
     }
     const capabilities = Object.entries(operations).map(([name, { needs }]) => [name, needs])
     expect(capabilities).toStrictEqual(table.map(([operation, , , needs]) => [operation, needs]))
-    expect(operations.listTasks['0.3']).toBeUndefined()
+    expect(methodOf('listTasks', '0.3')).toBeUndefined()
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
+import { methodOf, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/read-result.ts'
 import { type CallBinding, callBindings, type WireVersion, wireVersions } from '../../src/card/model/versions.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
@@ -12,7 +12,7 @@ type Call = { binding: CallBinding; version: WireVersion; operation: OperationNa
 const calls: Call[] = wireVersions.flatMap(version =>
   callBindings.flatMap(binding =>
     operationNames
-      .filter(operation => operations[operation][version] !== undefined)
+      .filter(operation => methodOf(operation, version) !== undefined)
       .map(operation => ({ binding, version, operation })),
   ),
 )
@@ -35,7 +35,7 @@ const callsWith = (bodyOf: (call: Call) => unknown, place?: AnswerPlace): string
     .map(({ operation, version, binding }) => `${operation} ${version} ${binding}`)
 
 const inAll = (operation: OperationName): string[] => [
-  ...(operations[operation]['0.3'] ? [`${operation} 0.3 JSONRPC`, `${operation} 0.3 HTTP+JSON`] : []),
+  ...(methodOf(operation, '0.3') ? [`${operation} 0.3 JSONRPC`, `${operation} 0.3 HTTP+JSON`] : []),
   `${operation} 1.0 JSONRPC`,
   `${operation} 1.0 HTTP+JSON`,
 ]

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
+import { methodOf, type OperationName, operationNames } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
@@ -116,7 +116,7 @@ export const numberedEvent = (number: number, binding: CallBinding, version: Wir
 /** Returns a valid JSON-RPC response to a call; 'send' of 1.0 if the method does not exist. */
 export const answerTo = ({ id = null, method }: JsonObject): JsonObject => {
   const names = (['0.3', '1.0'] as const).flatMap(version =>
-    operationNames.map(operation => ({ version, operation, method: operations[operation][version] })),
+    operationNames.map(operation => ({ version, operation, method: methodOf(operation, version) })),
   )
   const { operation = 'send', version = '1.0' } = names.find(each => each.method === method) ?? {}
   return { jsonrpc: '2.0', id, result: resultOf(operation as OperationName, version as WireVersion) }
@@ -126,7 +126,7 @@ export const answerTo = ({ id = null, method }: JsonObject): JsonObject => {
 export const restAnswerTo = (httpMethod: string, path: string): Json => {
   const match = matchRestPath(httpMethod, path)
   if ('kind' in match) throw new Error(`no operation: ${httpMethod} ${path}`)
-  return resultOf(match.operation, match.version === '0.3' ? '0.3 over HTTP' : '1.0')
+  return resultOf(match.operation, match.versions.includes('0.3') ? '0.3 over HTTP' : '1.0')
 }
 
 /** Answers every call as a good agent does, over JSON-RPC at any path, and over HTTP+JSON at the paths of its operations. */

@@ -4,11 +4,10 @@ import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
 import { formOf } from '../forms.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
-import { type A2ACall, type OperationName, operations } from '../operations.ts'
+import { type A2ACall, methodOf, type OperationName, operations } from '../operations.ts'
 import type { AnswerPlace } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
 import { formOfCall } from '../sent-message.ts'
-import { TASK_OPERATIONS } from '../task-references.ts'
 import { definedMembers, isPresent, type Loss, type Translation } from './objects.ts'
 import { checkParams, namesInPushConfig, type Params, readParams, translateParams } from './params.ts'
 import { translateAnswer } from './translate-answer.ts'
@@ -26,8 +25,8 @@ const ID = 1
 export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
   const { operation, id } = call
   const agent: Protocol = { binding, version }
-  if (operations[operation][version] === undefined) {
-    const method = operations[operation][call.version] ?? operation
+  if (methodOf(operation, version) === undefined) {
+    const method = methodOf(operation, call.version) ?? operation
     return { kind: 'operation-missing', method, version } satisfies CallError
   }
   const losses: Loss[] = []
@@ -72,7 +71,7 @@ const writeJsonRpc = (operation: OperationName, params: Params, { version }: Pro
   const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
   if (pushConfig) return write(pushConfig)
   if (operations[operation].sends) return write({ message, configuration, ...others })
-  if (TASK_OPERATIONS.includes(operation)) return write({ id: task, ...others })
+  if (operations[operation].task === 'id') return write({ id: task, ...others })
   if (operations[operation].needs !== 'pushNotifications') return write(others)
   return version === '0.3'
     ? write({ id: task, pushNotificationConfigId: config, ...others })

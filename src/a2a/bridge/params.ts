@@ -6,7 +6,6 @@ import { isPlainObject } from '../jsonrpc.ts'
 import { foldName } from '../message.ts'
 import { type A2ACall, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import { TASK_OPERATIONS } from '../task-references.ts'
 import { definedMembers, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 
 /** The parameters of a call, whatever its version and binding. */
@@ -33,7 +32,7 @@ export const checkParams = (call: A2ACall, read: Params, form: Form): CallError 
   if (operations[operation].sends) return checkMessage(call) ?? checkConfiguration(params, form)
   if (operation === 'listTasks' || operation === 'extendedCard') return undefined
   const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
-  const taskField = isV03 || TASK_OPERATIONS.includes(operation) ? 'id' : 'taskId'
+  const taskField = isV03 || operations[operation].task === 'id' ? 'id' : 'taskId'
   if (!isId(taskOf(read))) return invalidParam(taskField, 'must be the id of a task')
   const namesConfig = operation === 'getPushConfig' || operation === 'deletePushConfig'
   return namesConfig && !isId(read.config)
@@ -65,7 +64,7 @@ export const readParams = ({ operation, binding, version, params }: A2ACall): Pa
   // Over HTTP, the path has what 0.3 also has in a name.
   const isNamed = binding === 'HTTP+JSON' && version === '0.3'
   const others = isNamed ? omit(params, 'name', 'parent') : params
-  if (TASK_OPERATIONS.includes(operation)) return { task: params.id, others: omit(others, 'id') }
+  if (operations[operation].task === 'id') return { task: params.id, others: omit(others, 'id') }
   if (operations[operation].needs !== 'pushNotifications') return { others }
   if (binding === 'JSONRPC' && version === '0.3')
     return {

@@ -110,7 +110,7 @@ const describeRestCall = (
   version: WireVersion,
   route: NamedDescription,
 ): NamedDescription => {
-  const { streams, sends, http, ...names } = a2aOperations[name]
+  const { streams, sends, http, names } = a2aOperations[name]
   const suffix = http[0][0] === method ? '' : `_${method.toLowerCase()}`
   return {
     ...route,

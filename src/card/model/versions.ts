@@ -76,6 +76,12 @@ export const lineOf = (version: WireVersion): WireVersion[] => {
   return follows === undefined ? [version] : [version, ...lineOf(follows as WireVersion)]
 }
 
+/** Returns what a version has of its own, else that of the version that it follows. */
+export const inLine = <Value>(values: Partial<Record<WireVersion, Value>>, version: WireVersion): Value | undefined =>
+  lineOf(version)
+    .map(each => values[each])
+    .find(value => value !== undefined)
+
 /** Returns whether one version only adds to the other. */
 export const isCompatible = (one: WireVersion, other: WireVersion): boolean =>
   lineOf(one).includes(other) || lineOf(other).includes(one)

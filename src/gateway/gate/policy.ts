@@ -5,6 +5,7 @@ import {
   type CallBinding,
   type CallTarget,
   findBridgedTarget,
+  isCompatible,
   isReachable,
   isSameProtocol,
   type WireVersion,
@@ -155,6 +156,14 @@ export const supportedVersions = (
   { targets, bridge }: Pick<CallProfile, 'targets' | 'bridge'>,
   binding: CallBinding,
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
+
+/** Returns the versions that a call can mean that names none: of compatible ones, those of the agent itself. */
+export const impliedVersions = (profile: CallProfile, binding: CallBinding): WireVersion[] => {
+  const { targets } = profile
+  const isOwn = (version: WireVersion) => targets.some(target => target.version === version)
+  const isRelated = (version: WireVersion) => targets.some(target => isCompatible(target.version, version))
+  return supportedVersions(profile, binding).filter(version => isOwn(version) || !isRelated(version))
+}
 
 /**
  * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the
