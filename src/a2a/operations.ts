@@ -213,7 +213,7 @@ const methods: ReadonlyMap<string, { operation: OperationName; versions: readonl
 export const resolveMethod = (
   method: string,
   requested: WireVersion | undefined,
-  supported: readonly WireVersion[],
+  supported?: ListVersions,
 ): Pick<A2ACall, 'operation' | 'version' | 'dialect'> | CallError => {
   const found = methods.get(method)
   const version = requested ?? (found ? chooseVersion(found.versions, supported) : inferVersion(method))
@@ -228,11 +228,14 @@ export const resolveMethod = (
   return { kind: 'method', method, version, ...(currentName !== undefined && { currentName }) }
 }
 
+/** Lists the versions that an agent supports, for a call that could be one of several. */
+export type ListVersions = () => readonly WireVersion[]
+
 /** Chooses the version of a call that names none: the oldest that the agent supports, else the oldest. */
-export const chooseVersion = (
-  candidates: readonly WireVersion[],
-  supported: readonly WireVersion[] = [],
-): WireVersion => candidates.find(each => supported.includes(each)) ?? candidates[0] ?? latestVersion
+export const chooseVersion = (candidates: readonly WireVersion[], supported?: ListVersions): WireVersion => {
+  const preferred = candidates.length > 1 ? supported?.() : undefined
+  return candidates.find(each => preferred?.includes(each)) ?? candidates[0] ?? latestVersion
+}
 
 /** Returns the oldest version whose methods are written in some way. */
 const findNamed = (pattern: RegExp): WireVersion =>

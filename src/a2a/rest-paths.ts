@@ -1,6 +1,13 @@
 import { inLine, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
-import { chooseVersion, methodOf, type OperationName, operationNames, operations } from './operations.ts'
+import {
+  chooseVersion,
+  type ListVersions,
+  methodOf,
+  type OperationName,
+  operationNames,
+  operations,
+} from './operations.ts'
 
 /** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
 export type RestMatch = {
@@ -92,7 +99,7 @@ export const resolveRestVersion = (
   method: string,
   { operation, versions: having }: Pick<RestMatch, 'operation' | 'versions'>,
   requested: WireVersion | undefined,
-  supported: readonly WireVersion[],
+  supported?: ListVersions,
 ): { version: WireVersion } | CallError => {
   const version = requested ?? chooseVersion(having, supported)
   if (having.includes(version)) return { version }
