@@ -233,12 +233,8 @@ export const chooseVersion = (candidates: readonly WireVersion[], supported?: Li
 const findNamed = (pattern: RegExp): WireVersion =>
   wireVersions.find(version => pattern.test(methodOf('send', version) ?? '')) ?? latestVersion
 
-/** The versions whose methods have slashes, as in 0.3, or are in PascalCase, as in 1.0. */
-const slashed = findNamed(/\//)
-const pascalCased = findNamed(/^[A-Z]/)
-
-/** Infers the version from the form of a method's name. */
-const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? pascalCased : slashed)
+/** Infers the version from the form of a method's name: PascalCase as in 1.0, or slashes as in 0.3. */
+const inferVersion = (method: string): WireVersion => findNamed(/^[A-Z]/.test(method) ? /^[A-Z]/ : /\//)
 
 // Service parameters
 
@@ -273,7 +269,7 @@ export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>):
  * an unknown one, which only 1.0 has an error for; else the one that its method looks like.
  */
 export const versionForError = (requested: RequestedVersion, method = ''): WireVersion => {
-  if ('kind' in requested) return method.includes('/') ? slashed : pascalCased
+  if ('kind' in requested) return findNamed(method.includes('/') ? /\// : /^[A-Z]/)
   return requested.version ?? inferVersion(method)
 }
 

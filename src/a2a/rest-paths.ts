@@ -1,4 +1,4 @@
-import { inLine, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
+import { inLine, latestVersion, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
 import {
   chooseVersion,
@@ -51,14 +51,14 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
     : { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
 }
 
-/** The prefixes of paths, the longest first, and the oldest version that has each. */
-const prefixes = [...Map.groupBy(wireVersions, version => versions[version].pathPrefix)].toSorted(
-  ([left], [right]) => right.length - left.length,
+/** The versions, those with the longest prefix of paths first. */
+const byPrefix = wireVersions.toSorted(
+  (one, other) => versions[other].pathPrefix.length - versions[one].pathPrefix.length,
 )
 
 /** Returns the version of a path, for errors of paths that do not exist. */
 export const versionOfPath = (path: string): WireVersion =>
-  chooseVersion(prefixes.find(([prefix]) => path.startsWith(prefix))?.[1] ?? [])
+  byPrefix.find(version => path.startsWith(versions[version].pathPrefix)) ?? latestVersion
 
 /** Matches values that could leave their part of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
