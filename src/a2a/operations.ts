@@ -213,7 +213,7 @@ export const resolveMethod = (
   supported?: ListVersions,
 ): Pick<A2ACall, 'operation' | 'version' | 'dialect'> | CallError => {
   const { operation, versions: having } = methods.get(method) ?? UNKNOWN
-  const version = requested ?? (having.length > 0 ? chooseVersion(having, supported) : inferVersion(method))
+  const version = requested ?? (having.length > 0 ? chooseVersion(having, supported) : inferVersion(method, supported))
   if (operation && having.includes(version))
     return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? versions[version].card }
   const currentName = operation && methodOf(operation, version)
@@ -229,12 +229,12 @@ export const chooseVersion = (candidates: readonly WireVersion[], supported?: Li
   return candidates.find(each => preferred?.includes(each)) ?? candidates[0] ?? latestVersion
 }
 
-/** Returns the oldest version whose methods are written in some way. */
-const findNamed = (pattern: RegExp): WireVersion =>
-  wireVersions.find(version => pattern.test(methodOf('send', version) ?? '')) ?? latestVersion
+/** Lists the versions whose methods are written in some way. */
+const listNamed = (pattern: RegExp) => wireVersions.filter(version => pattern.test(methodOf('send', version) ?? ''))
 
 /** Infers the version from the form of a method's name: PascalCase as in 1.0, or slashes as in 0.3. */
-const inferVersion = (method: string): WireVersion => findNamed(/^[A-Z]/.test(method) ? /^[A-Z]/ : /\//)
+const inferVersion = (method: string, supported?: ListVersions): WireVersion =>
+  chooseVersion(listNamed(/^[A-Z]/.test(method) ? /^[A-Z]/ : /\//), supported)
 
 // Service parameters
 
@@ -269,7 +269,7 @@ export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>):
  * an unknown one, which only 1.0 has an error for; else the one that its method looks like.
  */
 export const versionForError = (requested: RequestedVersion, method = ''): WireVersion => {
-  if ('kind' in requested) return findNamed(method.includes('/') ? /\// : /^[A-Z]/)
+  if ('kind' in requested) return chooseVersion(listNamed(method.includes('/') ? /\// : /^[A-Z]/))
   return requested.version ?? inferVersion(method)
 }
 
