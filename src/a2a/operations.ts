@@ -40,6 +40,8 @@ type ObjectName = ResultName | 'pushConfig'
 type Operation = {
   /** The JSON-RPC method in the version that has added it; the versions that follow that one have it, too. */
   names: Partial<Record<WireVersion, string>>
+  /** Its methods in 0.1, in drafts of 1.0, and in the gRPC binding of 1.0. */
+  formerly?: readonly string[]
   /** The HTTP methods, and the path below the agent's endpoint without the prefix of the version. */
   http: readonly [methods: readonly string[], path: string]
   /** Other paths of versions. */
@@ -75,12 +77,12 @@ const table = {
   send: {
     names: { '0.3': 'message/send', '1.0': 'SendMessage' },
     http: [['POST'], 'message:send'],
-    ...{ sends: true, result: { oneOf: ['task', 'message'] }, failsIfEnded: true },
+    ...{ sends: true, result: { oneOf: ['task', 'message'] }, failsIfEnded: true, formerly: ['tasks/send'] },
   },
   stream: {
     names: { '0.3': 'message/stream', '1.0': 'SendStreamingMessage' },
     http: [['POST'], 'message:stream'],
-    ...{ needs: 'streaming', sends: true, ...EVENTS },
+    ...{ needs: 'streaming', sends: true, ...EVENTS, formerly: ['tasks/sendSubscribe'] },
   },
   getTask: {
     names: { '0.3': 'tasks/get', '1.0': 'GetTask' },
@@ -90,7 +92,7 @@ const table = {
   listTasks: {
     names: { '1.0': 'ListTasks' },
     http: [['GET'], 'tasks'],
-    result: { list: 'tasks', of: 'task' },
+    ...{ result: { list: 'tasks', of: 'task' }, formerly: ['tasks/list'] },
     params: { ...METADATA, pageSize: INTEGER, historyLength: INTEGER, includeArtifacts: BOOLEAN },
   },
   cancel: {
@@ -102,22 +104,34 @@ const table = {
     names: { '0.3': 'tasks/resubscribe', '1.0': 'SubscribeToTask' },
     // POST in the specification; some clients send a GET.
     http: [['POST', 'GET'], 'tasks/{id}:subscribe'],
-    ...{ needs: 'streaming', task: 'id', ...EVENTS, params: METADATA, failsIfEnded: true },
+    ...{
+      needs: 'streaming',
+      task: 'id',
+      ...EVENTS,
+      params: METADATA,
+      failsIfEnded: true,
+      formerly: ['TaskSubscription'],
+    },
   },
   createPushConfig: {
     names: { '0.3': 'tasks/pushNotificationConfig/set', '1.0': 'CreateTaskPushNotificationConfig' },
     http: [['POST'], PUSH_CONFIGS],
     ...{ ...ofPushConfigs, pushConfig: 'params', result: { one: 'pushConfig' } },
+    formerly: ['tasks/pushNotification/set', 'SetTaskPushNotificationConfig'],
   },
   getPushConfig: {
     names: { '0.3': 'tasks/pushNotificationConfig/get', '1.0': 'GetTaskPushNotificationConfig' },
     http: [['GET'], `${PUSH_CONFIGS}/{id}`],
-    ...{ ...ofPushConfigs, pushConfig: 'id', result: { one: 'pushConfig' } },
+    ...{ ...ofPushConfigs, pushConfig: 'id', result: { one: 'pushConfig' }, formerly: ['tasks/pushNotification/get'] },
   },
   listPushConfigs: {
     names: { '0.3': 'tasks/pushNotificationConfig/list', '1.0': 'ListTaskPushNotificationConfigs' },
     http: [['GET'], PUSH_CONFIGS],
-    ...{ ...ofPushConfigs, result: { list: 'configs', of: 'pushConfig' } },
+    ...{
+      ...ofPushConfigs,
+      result: { list: 'configs', of: 'pushConfig' },
+      formerly: ['ListTaskPushNotificationConfig'],
+    },
     params: { ...METADATA, pageSize: { ...INTEGER, ...IN_PROTO }, pageToken: IN_PROTO },
   },
   deletePushConfig: {
@@ -129,7 +143,7 @@ const table = {
     names: { '0.3': 'agent/getAuthenticatedExtendedCard', '1.0': 'GetExtendedAgentCard' },
     http: [['GET'], 'extendedAgentCard'],
     paths: { '0.3': 'card' },
-    ...{ needs: 'extendedAgentCard', result: 'card', params: METADATA },
+    ...{ needs: 'extendedAgentCard', result: 'card', params: METADATA, formerly: ['GetAuthenticatedExtendedCard'] },
   },
 } as const satisfies Record<string, Operation>
 
@@ -141,12 +155,6 @@ export const operations: Readonly<Record<OperationName, Operation>> = table
 
 /** The names of all operations. */
 export const operationNames = Object.keys(table) as OperationName[]
-
-for (const { names } of Object.values(operations))
-  for (const version of wireVersions) {
-    const method = inLine(names, version)
-    if (method !== undefined) names[version] = method
-  }
 
 /** Returns the JSON-RPC method of an operation; undefined in a version that lacks the operation. */
 export const methodOf = (operation: OperationName, version: WireVersion): string | undefined =>
@@ -164,18 +172,19 @@ const FOREIGN_CARD_METHODS: ReadonlyMap<string, DialectName> = new Map([
   ['agent/authenticatedExtendedCard', 'shaman'],
 ])
 
-/** Methods of 0.1, of drafts of 1.0, and of its gRPC binding, and the operation that each has become. */
-const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
-  ['tasks/send', 'send'],
-  ['tasks/sendSubscribe', 'stream'],
-  ['tasks/pushNotification/set', 'createPushConfig'],
-  ['tasks/pushNotification/get', 'getPushConfig'],
-  ['tasks/list', 'listTasks'],
-  ['TaskSubscription', 'resubscribe'],
-  ['SetTaskPushNotificationConfig', 'createPushConfig'],
-  ['ListTaskPushNotificationConfig', 'listPushConfigs'],
-  ['GetAuthenticatedExtendedCard', 'extendedCard'],
-])
+/** The operation of each method, and the versions that have it, the oldest first: none for a method of the past. */
+const methods = new Map<string, { operation: OperationName; versions: readonly WireVersion[] }>()
+for (const name of FOREIGN_CARD_METHODS.keys()) methods.set(name, { operation: 'extendedCard', versions: wireVersions })
+for (const operation of operationNames) {
+  const { names, formerly = [] } = operations[operation]
+  for (const name of formerly) methods.set(name, { operation, versions: [] })
+  for (const version of wireVersions) {
+    const name = inLine(names, version)
+    if (name === undefined) continue
+    names[version] = name
+    methods.set(name, { operation, versions: [...(methods.get(name)?.versions ?? []), version] })
+  }
+}
 
 /** A call of one operation, whatever its binding. */
 export type A2ACall = {
@@ -195,55 +204,37 @@ export type A2ACall = {
   extensions: string[]
 }
 
-/** The operation of each method, and the versions that have it, the oldest first. */
-const methods: ReadonlyMap<string, { operation: OperationName; versions: readonly WireVersion[] }> = new Map([
-  ...[...FOREIGN_CARD_METHODS.keys()].map(
-    name => [name, { operation: 'extendedCard', versions: wireVersions }] as const,
-  ),
-  ...operationNames.flatMap(operation =>
-    wireVersions.flatMap(version => {
-      const method = methodOf(operation, version)
-      const having = wireVersions.filter(each => methodOf(operation, each) === method)
-      return method === undefined ? [] : [[method, { operation, versions: having }] as const]
-    }),
-  ),
-])
+const UNKNOWN = { operation: undefined, versions: [] }
 
 /** Resolves a method in the version that the call names, else in one that has it: the one that the agent supports. */
 export const resolveMethod = (
   method: string,
   requested: WireVersion | undefined,
-  supported: readonly WireVersion[],
+  supported?: ListVersions,
 ): Pick<A2ACall, 'operation' | 'version' | 'dialect'> | CallError => {
-  const found = methods.get(method)
-  const version = requested ?? (found ? chooseVersion(found.versions, supported) : inferVersion(method))
-  if (found?.versions.includes(version))
-    return {
-      operation: found.operation,
-      version,
-      dialect: FOREIGN_CARD_METHODS.get(method) ?? versions[version].card,
-    }
-  const renamed = RENAMED_METHODS.get(method) ?? found?.operation
-  const currentName = renamed && methodOf(renamed, version)
+  const { operation, versions: having } = methods.get(method) ?? UNKNOWN
+  const version = requested ?? (having.length > 0 ? chooseVersion(having, supported) : inferVersion(method, supported))
+  if (operation && having.includes(version))
+    return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? versions[version].card }
+  const currentName = operation && methodOf(operation, version)
   return { kind: 'method', method, version, ...(currentName !== undefined && { currentName }) }
 }
 
+/** Lists the versions that an agent supports, for a call that could be one of several. */
+export type ListVersions = () => readonly WireVersion[]
+
 /** Chooses the version of a call that names none: the oldest that the agent supports, else the oldest. */
-export const chooseVersion = (
-  candidates: readonly WireVersion[],
-  supported: readonly WireVersion[] = [],
-): WireVersion => candidates.find(each => supported.includes(each)) ?? candidates[0] ?? latestVersion
+export const chooseVersion = (candidates: readonly WireVersion[], supported?: ListVersions): WireVersion => {
+  const preferred = candidates.length > 1 ? supported?.() : undefined
+  return candidates.find(each => preferred?.includes(each)) ?? candidates[0] ?? latestVersion
+}
 
-/** Returns the oldest version whose methods are written in some way. */
-const findNamed = (pattern: RegExp): WireVersion =>
-  wireVersions.find(version => pattern.test(methodOf('send', version) ?? '')) ?? latestVersion
+/** Lists the versions whose methods are written in some way. */
+const listNamed = (pattern: RegExp) => wireVersions.filter(version => pattern.test(methodOf('send', version) ?? ''))
 
-/** The versions whose methods have slashes, as in 0.3, or are in PascalCase, as in 1.0. */
-const slashed = findNamed(/\//)
-const pascalCased = findNamed(/^[A-Z]/)
-
-/** Infers the version from the form of a method's name. */
-const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? pascalCased : slashed)
+/** Infers the version from the form of a method's name: PascalCase as in 1.0, or slashes as in 0.3. */
+const inferVersion = (method: string, supported?: ListVersions): WireVersion =>
+  chooseVersion(listNamed(/^[A-Z]/.test(method) ? /^[A-Z]/ : /\//), supported)
 
 // Service parameters
 
@@ -278,7 +269,7 @@ export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>):
  * an unknown one, which only 1.0 has an error for; else the one that its method looks like.
  */
 export const versionForError = (requested: RequestedVersion, method = ''): WireVersion => {
-  if ('kind' in requested) return method.includes('/') ? slashed : pascalCased
+  if ('kind' in requested) return chooseVersion(listNamed(method.includes('/') ? /\// : /^[A-Z]/))
   return requested.version ?? inferVersion(method)
 }
 

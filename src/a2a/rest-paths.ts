@@ -1,6 +1,13 @@
-import { inLine, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
+import { inLine, latestVersion, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
-import { chooseVersion, methodOf, type OperationName, operationNames, operations } from './operations.ts'
+import {
+  chooseVersion,
+  type ListVersions,
+  methodOf,
+  type OperationName,
+  operationNames,
+  operations,
+} from './operations.ts'
 
 /** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
 export type RestMatch = {
@@ -44,14 +51,14 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
     : { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
 }
 
-/** The prefixes of paths, the longest first, and the oldest version that has each. */
-const prefixes = [...Map.groupBy(wireVersions, version => versions[version].pathPrefix)].toSorted(
-  ([left], [right]) => right.length - left.length,
+/** The versions, those with the longest prefix of paths first. */
+const byPrefix = wireVersions.toSorted(
+  (one, other) => versions[other].pathPrefix.length - versions[one].pathPrefix.length,
 )
 
 /** Returns the version of a path, for errors of paths that do not exist. */
 export const versionOfPath = (path: string): WireVersion =>
-  chooseVersion(prefixes.find(([prefix]) => path.startsWith(prefix))?.[1] ?? [])
+  byPrefix.find(version => path.startsWith(versions[version].pathPrefix)) ?? latestVersion
 
 /** Matches values that could leave their part of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
@@ -87,12 +94,12 @@ const readPathParams = (pattern: RegExp, path: string): Record<string, string> |
   }
 }
 
-/** Resolves the version of a call: the one that it names, which must have the path, else one that the agent supports. */
+/** Returns the version of a call: the one that it names, if that has the path, else one that the agent supports. */
 export const resolveRestVersion = (
   method: string,
   { operation, versions: having }: Pick<RestMatch, 'operation' | 'versions'>,
   requested: WireVersion | undefined,
-  supported: readonly WireVersion[],
+  supported?: ListVersions,
 ): { version: WireVersion } | CallError => {
   const version = requested ?? chooseVersion(having, supported)
   if (having.includes(version)) return { version }

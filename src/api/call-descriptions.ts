@@ -1,5 +1,14 @@
 import { MAX_CALL_BYTES } from '../limits.ts'
-import { agentPath, anyText, type Body, describe, jsonBody, otherBody, withContent } from './contract/index.ts'
+import {
+  agentPath,
+  anyText,
+  type Body,
+  describe,
+  jsonBody,
+  otherBody,
+  versionOf,
+  withContent,
+} from './contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse } from './schemas/index.ts'
 
 const call = {
@@ -9,7 +18,7 @@ const call = {
     'An internal agent needs a token with the scope `read`.',
   access: 'card',
   headers: {
-    'A2A-Version': anyText('The version of A2A that the call is in: 1.0 or 0.3.'),
+    'A2A-Version': versionOf('the call is in'),
     'A2A-Extensions': anyText('The URIs of the extensions that the caller supports, separated by commas.'),
   },
   limits: ['CALL_LIMIT', 'FETCH_LIMIT'],

@@ -203,8 +203,13 @@ export type CallEnd =
 const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
 const PUSH_NOTIFICATION_NOT_SUPPORTED = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
 const UNSUPPORTED_OPERATION = specifiedError('UNSUPPORTED_OPERATION').code
-const EXTENDED_CARD_NOT_CONFIGURED = specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code
 const VERSION_NOT_SUPPORTED = specifiedError('VERSION_NOT_SUPPORTED').code
+
+/** The errors with which an agent refuses what it does not support. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([
+  ...[METHOD_NOT_FOUND, PUSH_NOTIFICATION_NOT_SUPPORTED, UNSUPPORTED_OPERATION],
+  specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code,
+])
 
 /** The errors that show what an agent supports, as HTTP+JSON names them. */
 const CODES: ReadonlyMap<string, number> = new Map(
@@ -254,16 +259,7 @@ const outcomeOf = (
   const isUnknown = status === 405 || status === 501 || (status === 404 && !http[1].includes('{'))
   if (code === undefined && isUnknown) return 'refused'
   if (failure === undefined) return 'answered'
-  switch (code) {
-    case METHOD_NOT_FOUND:
-    case PUSH_NOTIFICATION_NOT_SUPPORTED:
-    case EXTENDED_CARD_NOT_CONFIGURED:
-      return 'refused'
-    case UNSUPPORTED_OPERATION:
-      return failsIfEnded ? 'failed' : 'refused'
-    default:
-      return 'failed'
-  }
+  return REFUSALS.has(code) && !(failsIfEnded && code === UNSUPPORTED_OPERATION) ? 'refused' : 'failed'
 }
 
 /** Returns the code of an agent's error in JSON-RPC; over HTTP+JSON the code in an error is a status. */

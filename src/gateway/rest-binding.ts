@@ -68,7 +68,7 @@ export class RestCall implements InboundCall {
     if ('kind' in this.#body) return this.#body
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'HTTP+JSON', profile)
-    const implied = requested.version === undefined ? impliedVersions(profile, 'HTTP+JSON') : []
+    const implied = () => impliedVersions(profile, 'HTTP+JSON')
     const resolved = resolveRestVersion(this.#request.method, this.#match, requested.version, implied)
     if ('kind' in resolved) return preferVersionError(resolved, 'HTTP+JSON', profile)
     const { value } = this.#body
@@ -107,7 +107,11 @@ export class RestCall implements InboundCall {
   getErrorForm(): ErrorForm {
     const { version: named } = { version: undefined, ...readVersion(this.#request) }
     const having = 'versions' in this.#match ? this.#match.versions : [versionOfPath(this.#path)]
-    return { binding: 'HTTP+JSON', version: chooseVersion(having, named === undefined ? [] : [named]), id: null }
+    return {
+      binding: 'HTTP+JSON',
+      version: chooseVersion(having, () => (named === undefined ? [] : [named])),
+      id: null,
+    }
   }
 
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {

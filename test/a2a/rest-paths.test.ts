@@ -110,11 +110,20 @@ describe('resolveRestVersion', () => {
   const send = { operation: 'send', versions: ['1.0'] } as const
 
   it.each([undefined, '1.0'] as const)('accepts the version %s', version => {
-    expect(resolveRestVersion('POST', send, version, [])).toStrictEqual({ version: '1.0' })
+    expect(resolveRestVersion('POST', send, version)).toStrictEqual({ version: '1.0' })
+  })
+
+  it('chooses, for a call that names none, one that the agent supports, else the oldest', () => {
+    const both = { operation: 'send', versions: ['0.3', '1.0'] } as const
+    const choices = [() => ['1.0'] as const, () => ['1.0', '0.3'] as const, () => []]
+    expect(choices.map(supported => resolveRestVersion('POST', both, undefined, supported))).toStrictEqual([
+      ...[{ version: '1.0' }, { version: '0.3' }, { version: '0.3' }],
+    ])
+    expect(resolveRestVersion('POST', both, '1.0', () => ['0.3'])).toStrictEqual({ version: '1.0' })
   })
 
   it('gives the path of the other version', () => {
-    expect(resolveRestVersion('POST', send, '0.3', [])).toStrictEqual({
+    expect(resolveRestVersion('POST', send, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'POST /message:send',
       version: '0.3',
@@ -123,7 +132,7 @@ describe('resolveRestVersion', () => {
   })
 
   it('gives no path if the other version has none', () => {
-    expect(resolveRestVersion('GET', { operation: 'listTasks', versions: ['1.0'] }, '0.3', [])).toStrictEqual({
+    expect(resolveRestVersion('GET', { operation: 'listTasks', versions: ['1.0'] }, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'GET /tasks',
       version: '0.3',

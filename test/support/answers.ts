@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { methodOf, type OperationName, operationNames } from '../../src/a2a/operations.ts'
+import { methodOf, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
 import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
@@ -50,34 +50,23 @@ const pushConfigs = {
   '1.0': { id: 'p-1', taskId: 't-1', url: pushUrl },
 }
 
-const wrapped = (form: ResultForm) => ({
-  message: form === '0.3' ? messages[form] : { message: messages[form] },
-  task: form === '0.3' ? tasks[form] : { task: tasks[form] },
-})
-
 /** Returns a valid result of an operation in a form. */
 export const resultOf = (operation: OperationName, form: ResultForm): Json => {
-  switch (operation) {
-    case 'send':
-    case 'stream':
-      return wrapped(form).message
-    case 'resubscribe':
-      return wrapped(form).task
-    case 'getTask':
-    case 'cancel':
-      return tasks[form]
-    case 'listTasks':
-      return { tasks: [tasks['1.0']], nextPageToken: '', pageSize: 1, totalSize: 1 }
-    case 'createPushConfig':
-    case 'getPushConfig':
-      return pushConfigs[form]
-    case 'listPushConfigs':
-      return form === '0.3' ? [pushConfigs[form]] : { configs: [pushConfigs[form]], nextPageToken: '' }
-    case 'deletePushConfig':
-      return form === '0.3' ? null : {}
-    case 'extendedCard':
-      return { name: 'Weather Agent' }
+  const { result, sends } = operations[operation]
+  if (result === 'card') return { name: 'Weather Agent' }
+  if (result === 'none') return form === '0.3' ? null : {}
+  const objects: Partial<Record<string, JsonObject>> = {
+    ...{ task: tasks[form], message: messages[form], pushConfig: pushConfigs[form] },
   }
+  const find = (name: string): JsonObject => objects[name] ?? {}
+  if ('one' in result) return find(result.one)
+  if ('oneOf' in result) {
+    const name = sends ? 'message' : 'task'
+    return form === '0.3' ? find(name) : { [name]: find(name) }
+  }
+  const items = [find(result.of)]
+  if (form === '0.3') return items
+  return { [result.list]: items, nextPageToken: '', ...(result.of === 'task' && { pageSize: 1, totalSize: 1 }) }
 }
 
 /** Returns the events of a stream in a form: a task, updates of its status and an artifact, in an order that agents send. */

@@ -64,17 +64,17 @@ export const acme: Dialect = {
     edits: {
       'src/a2a/operations.ts': insertBefore(
         '  resubscribe: {',
-        "  pauseTask: { '1.0': 'PauseTask', http: [['POST'], 'tasks/{id}:pause'] },\n",
+        `  pauseTask: {
+    names: { '1.0': 'PauseTask' },
+    http: [['POST'], 'tasks/{id}:pause'],
+    ...{ task: 'id', result: { one: 'task' }, params: METADATA },
+  },
+`,
       ),
-      'src/a2a/read-result.ts': insertBefore(
-        '  resubscribe: events,',
-        "  pauseTask: answer => readOne('task', answer),\n",
-      ),
-      'test/support/answers.ts': insertBefore("    case 'cancel':", "    case 'pauseTask':\n"),
     },
     test: testOf(
       'permits and describes the operation',
-      `  expect(resolveMethod('PauseTask', undefined, ['1.0'])).toMatchObject({ operation: 'pauseTask', version: '1.0' })
+      `  expect(resolveMethod('PauseTask', undefined)).toMatchObject({ operation: 'pauseTask', version: '1.0' })
   expect(matchRestPath('POST', 'tasks/7:pause')).toMatchObject({ operation: 'pauseTask', pathParams: { id: '7' } })
   const { paths } = (await (await host.fetch('/openapi.json', { headers })).json()) as { paths: object }
   expect(Object.keys(paths)).toContain('/agents/{id}/a2a/tasks/{taskId}:pause')`,

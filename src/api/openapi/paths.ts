@@ -1,5 +1,5 @@
 import { operations as a2aOperations, ERRORS, operationNames, PASSTHROUGH_STATUSES, pathOf } from '../../a2a/index.ts'
-import { versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
+import { latestVersion, versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
@@ -97,29 +97,31 @@ const expandRestRoute = (method: string, route: NamedDescription): { path: strin
   wireVersions.flatMap(version =>
     operationNames.flatMap(name => {
       const path = pathOf(name, version)
-      if (path === undefined || !a2aOperations[name].http[0].includes(method)) return []
+      const having = wireVersions.filter(each => pathOf(name, each) === path)
+      if (path === undefined || having[0] !== version || !a2aOperations[name].http[0].includes(method)) return []
       // `id` is the agent already.
       const renamed = path.replace('Configs/{id}', 'Configs/{configId}').replace('{id}', '{taskId}')
-      return [{ path: `/agents/{id}/a2a/${renamed}`, operation: describeRestCall(method, name, version, route) }]
+      return [{ path: `/agents/{id}/a2a/${renamed}`, operation: describeRestCall(method, name, having, route) }]
     }),
   )
 
 const describeRestCall = (
   method: string,
   name: keyof typeof a2aOperations,
-  version: WireVersion,
+  having: readonly WireVersion[],
   route: NamedDescription,
 ): NamedDescription => {
   const { streams, sends, http, names } = a2aOperations[name]
+  const [version = latestVersion] = having
   const suffix = http[0][0] === method ? '' : `_${method.toLowerCase()}`
   return {
     ...route,
     id: `${name}_${version.replace('.', '_')}${suffix}`,
-    summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
+    summary: `Call ${names[version]} of A2A ${having.join(' or ')} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
         ...{ content: OBJECT, as: 'stream', maxBytes: MAX_CALL_BYTES },
-        description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
+        description: `The parameters of ${names[version]}, as A2A ${having.join(' or ')} defines them.`,
         ...(!sends && { fallback: {} }),
       },
     }),

@@ -159,10 +159,9 @@ export const supportedVersions = (
 
 /** Returns the versions that a call can mean that names none: of compatible ones, those of the agent itself. */
 export const impliedVersions = (profile: CallProfile, binding: CallBinding): WireVersion[] => {
-  const { targets } = profile
-  const isOwn = (version: WireVersion) => targets.some(target => target.version === version)
-  const isRelated = (version: WireVersion) => targets.some(target => isCompatible(target.version, version))
-  return supportedVersions(profile, binding).filter(version => isOwn(version) || !isRelated(version))
+  const isNamed = (test: (of: WireVersion) => boolean) => profile.targets.some(({ version }) => test(version))
+  const isImplied = (version: WireVersion) => isNamed(of => of === version) || !isNamed(of => isCompatible(of, version))
+  return supportedVersions(profile, binding).filter(isImplied)
 }
 
 /**
