@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest'
-import { objects } from '../../src/a2a/objects/table.ts'
-import { type Protocol, versions, type WireVersion, wireVersions } from '../../src/card/model/versions.ts'
+import { afterAll, expect, it, vi } from 'vitest'
+import type { Protocol, WireVersion } from '../../src/card/model/versions.ts'
 
 // A version that only adds members: its row, and theirs, before anything is derived from the tables.
+vi.resetModules()
+afterAll(() => vi.resetModules())
+const { versions, wireVersions } = await import('../../src/card/model/versions.ts')
+const { objects } = await import('../../src/a2a/objects/table.ts')
 const next = '1.1' as string as WireVersion
 const forms = { JSONRPC: 'proto-1.1', 'HTTP+JSON': 'proto-1.1' }
 Object.assign(versions, { [next]: { ...versions['1.0'], follows: '1.0', forms } })
