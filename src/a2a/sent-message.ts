@@ -57,11 +57,8 @@ const KINDS: ReadonlySet<unknown> = new Set([resultKinds.message, ...partKinds])
 
 /** The members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
 const foreignNames = forEachShape(({ members }) => {
-  const found = {
-    part: new Map<string, string[]>(),
-    file: new Map<string, string[]>(),
-    message: new Map<string, string[]>(),
-  }
+  const noNames = () => new Map<string, string[]>()
+  const found = { part: noNames(), file: noNames(), message: noNames() }
   for (const object of ['part', 'message'] as const)
     for (const [newest, own] of members[object])
       for (const { members: others } of Object.values(shapes)) {
