@@ -1,3 +1,4 @@
+import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import {
   type EnumNames,
@@ -68,6 +69,12 @@ export const translateObject = (
     if (unknown !== 'kind' || !(from.hasKinds || object.kind === kind)) losses.push(`${path}*`)
   })
   return translated
+}
+
+/** Writes an object of the newest version in the form of a protocol. */
+export const writeObject = (name: ObjectName, object: JsonObject, protocol: Protocol): JsonObject => {
+  const from = shapes[formOf({ ...protocol, version: latestVersion })]
+  return translateObject(name, object, { from, to: shapes[formOf(protocol)], losses: [] })
 }
 
 /**
