@@ -28,7 +28,19 @@ export type Named = {
 /** A member of an object. A path such as `file.uri` in `names` is that of a member of an inner object. */
 export type Member = Named & {
   /** Its type: an object of the table, an enumeration, or text, such as an id, a task or a context. */
-  is?: ObjectName | 'role' | 'state' | 'text' | 'time' | 'id' | 'taskId' | 'contextId' | 'flag' | 'object' | Special
+  is?:
+    | ObjectName
+    | 'role'
+    | 'state'
+    | 'text'
+    | 'time'
+    | 'id'
+    | 'taskId'
+    | 'contextId'
+    | 'flag'
+    | 'object'
+    | Special
+    | undefined
   list?: true
   required?: true
   /** The value that JSON with `kind` has where ProtoJSON leaves the member out, because it is empty. */
@@ -42,102 +54,98 @@ export type Member = Named & {
 /** Types that forms write in other ways: the end of a stream, any JSON as data, and whether a call waits. */
 type Special = 'final' | 'data' | 'wait'
 
-const inV03 = (name: string) => ({ 'json-0.3': name, 'proto-0.3': name })
-const content = { is: 'text', isContent: true } as const
-const metadata: Member = { name: 'metadata', is: 'object' }
-const extensions: Member = { name: 'extensions' }
-const status: Member = { name: 'status', is: 'status', required: true }
-const taskId: Member = { name: 'taskId', is: 'taskId', required: true }
-const contextId: Member = { name: 'contextId', is: 'contextId', empty: '' }
-const parts: Member = { name: 'parts', is: 'part', list: true, empty: [] }
+const member = (name: string, is?: Member['is'], more?: Omit<Member, 'name' | 'is'>): Member => ({ name, is, ...more })
+
+const required = { required: true } as const
+const list = { list: true } as const
+const isContent = true
+const inV03 = (name: string) => ({ names: { 'json-0.3': name, 'proto-0.3': name } })
+const metadata = member('metadata', 'object')
+const taskId = member('taskId', 'taskId', required)
+const contextId = member('contextId', 'contextId', { empty: '' })
+const status = member('status', 'status', required)
+const parts = member('parts', 'part', { list: true, empty: [] })
 
 /** Every member of every object of A2A, in the order in which it is written. A new member is a row here. */
 export const objects: Readonly<Record<ObjectName, readonly Member[]>> = {
   part: [
-    { name: 'text', ...content },
-    { name: 'raw', ...content, names: { 'json-0.3': 'file.bytes', 'proto-0.3': 'file.fileWithBytes' } },
-    { name: 'url', ...content, names: { 'json-0.3': 'file.uri', 'proto-0.3': 'file.fileWithUri' } },
-    { name: 'data', is: 'data', isContent: true },
-    { name: 'filename', is: 'text', names: inV03('file.name') },
-    { name: 'mediaType', is: 'text', names: inV03('file.mimeType') },
+    member('text', 'text', { isContent }),
+    member('raw', 'text', { isContent, names: { 'json-0.3': 'file.bytes', 'proto-0.3': 'file.fileWithBytes' } }),
+    member('url', 'text', { isContent, names: { 'json-0.3': 'file.uri', 'proto-0.3': 'file.fileWithUri' } }),
+    member('data', 'data', { isContent }),
+    member('filename', 'text', inV03('file.name')),
+    member('mediaType', 'text', inV03('file.mimeType')),
     metadata,
   ],
   message: [
-    { name: 'messageId', is: 'id', required: true },
-    { name: 'taskId', is: 'taskId' },
-    { name: 'contextId', is: 'contextId' },
-    { name: 'role', is: 'role', empty: 'agent' },
+    member('messageId', 'id', required),
+    member('taskId', 'taskId'),
+    member('contextId', 'contextId'),
+    member('role', 'role', { empty: 'agent' }),
     { ...parts, names: { 'proto-0.3': 'content' } },
     metadata,
-    extensions,
-    { name: 'referenceTaskIds', names: { 'proto-0.3': null } },
+    member('extensions'),
+    member('referenceTaskIds', undefined, { names: { 'proto-0.3': null } }),
   ],
   status: [
-    { name: 'state', is: 'state', required: true, empty: 'unknown' },
-    { name: 'message', is: 'message' },
-    { name: 'timestamp', is: 'time' },
+    member('state', 'state', { required: true, empty: 'unknown' }),
+    member('message', 'message'),
+    member('timestamp', 'time'),
   ],
   artifact: [
-    { name: 'artifactId', is: 'id', required: true },
-    { name: 'name', is: 'text' },
-    { name: 'description', is: 'text' },
+    member('artifactId', 'id', required),
+    member('name', 'text'),
+    member('description', 'text'),
     metadata,
-    extensions,
+    member('extensions'),
     parts,
   ],
   task: [
-    { name: 'id', is: 'taskId', required: true },
+    member('id', 'taskId', required),
     contextId,
     status,
-    { name: 'artifacts', is: 'artifact', list: true },
-    { name: 'history', is: 'message', list: true, isPast: true },
+    member('artifacts', 'artifact', list),
+    member('history', 'message', { list: true, isPast: true }),
     metadata,
   ],
   statusUpdate: [
     taskId,
     contextId,
     status,
-    { name: 'final', is: 'final', empty: false, names: { 'proto-1.0': null } },
+    member('final', 'final', { empty: false, names: { 'proto-1.0': null } }),
     metadata,
   ],
   artifactUpdate: [
     taskId,
     contextId,
-    { name: 'artifact', is: 'artifact', required: true },
-    { name: 'append', is: 'flag' },
-    { name: 'lastChunk', is: 'flag' },
+    member('artifact', 'artifact', required),
+    member('append', 'flag'),
+    member('lastChunk', 'flag'),
     metadata,
   ],
   pushConfig: [
-    { name: 'tenant', since: '1.0' },
-    { name: 'id' },
-    { name: 'taskId', since: '1.0' },
-    { name: 'url', is: 'text', required: true },
-    { name: 'token' },
-    { name: 'authentication' },
+    member('tenant', undefined, { since: '1.0' }),
+    member('taskId', undefined, { since: '1.0' }),
+    member('url', 'text', required),
+    ...['id', 'token', 'authentication'].map(name => member(name)),
   ],
   taskPushConfig: [
     { ...taskId, names: { 'proto-0.3': 'name' } },
-    { name: 'pushNotificationConfig', is: 'pushConfig', required: true },
+    member('pushNotificationConfig', 'pushConfig', required),
   ],
-  authentication: [{ name: 'scheme', names: inV03('schemes') }],
+  authentication: [member('scheme', undefined, inV03('schemes'))],
   configuration: [
-    { name: 'acceptedOutputModes' },
-    { name: 'historyLength' },
-    {
-      name: 'taskPushNotificationConfig',
-      is: 'pushConfig',
+    member('acceptedOutputModes'),
+    member('historyLength'),
+    member('taskPushNotificationConfig', 'pushConfig', {
       names: { 'json-0.3': 'pushNotificationConfig', 'proto-0.3': 'pushNotification' },
-    },
-    { name: 'returnImmediately', is: 'wait', names: inV03('blocking') },
+    }),
+    member('returnImmediately', 'wait', inV03('blocking')),
   ],
-  sent: [
-    { name: 'message', is: 'message', names: { 'proto-0.3': 'request' } },
-    { name: 'configuration', is: 'configuration' },
-  ],
+  sent: [member('message', 'message', { names: { 'proto-0.3': 'request' } }), member('configuration')],
   pushConfigParams: [
-    { name: 'taskId', names: { 'json-0.3': 'id' } },
-    { name: 'id', names: { 'json-0.3': 'pushNotificationConfigId' } },
+    member('taskId', undefined, { names: { 'json-0.3': 'id' } }),
+    member('id', undefined, { names: { 'json-0.3': 'pushNotificationConfigId' } }),
   ],
 }
 
