@@ -89,8 +89,8 @@ export const acme: Dialect = {
         "  '1.1': { ...v1_0, follows: '1.0', forms: { JSONRPC: 'proto-1.1', 'HTTP+JSON': 'proto-1.1' } },\n",
       ),
       'src/a2a/objects.ts': insertBefore(
-        "    { name: 'authentication' },",
-        "    { name: 'redacted', since: '1.1' },\n",
+        "    member('url', 'text', required),",
+        "    member('redacted', undefined, { since: '1.1' }),\n",
       ),
       'src/a2a/operations.ts': text =>
         text.replaceAll('params: METADATA,\n', "params: { ...METADATA, cursor: { since: '1.1' } },\n"),
