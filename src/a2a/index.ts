@@ -1,16 +1,16 @@
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export * from './error-response.ts'
 export {
-  type Form,
   findMember,
+  isObjectName,
+  type ObjectName,
   presentIn,
   type ResultName,
   resultKinds,
   type Shape,
   shapeOfResult,
   wrappers,
-} from './forms.ts'
-export { isObjectName, type ObjectName } from './objects.ts'
+} from './objects/index.ts'
 export * from './read-result.ts'
 export * from './rest-paths.ts'
 export * from './start.ts'

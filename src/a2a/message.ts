@@ -1,8 +1,7 @@
 import { versions, type WireVersion } from '../card/model/start.ts'
-import { isJsonObject, isJsonType, type Json, type JsonObject } from '../json/start.ts'
+import { isJsonObject, isJsonType, isPlainObject, type Json, type JsonObject } from '../json/start.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { isPlainObject } from './jsonrpc.ts'
-import { everyName, protoNames } from './objects.ts'
+import { everyNameOf, named, protoNames } from './objects/start.ts'
 import { type A2ACall, listsTasks, operations } from './operations.ts'
 
 /** The members of a message that this host checks. */
@@ -146,17 +145,17 @@ export const firstDefined = (object: Json | undefined, ...names: readonly string
 }
 
 /** The names in any form: 0.3 over HTTP has `request` for `message`, and `content` for `parts`. */
-const MESSAGE_NAMES = everyName('sent', 'message')
-const PART_LISTS = everyName('message', 'parts')
-const OUTPUT_MODES = everyName('configuration', 'acceptedOutputModes')
-const PUSH_CONFIG_NAMES = everyName('configuration', 'taskPushNotificationConfig')
+const MESSAGE_NAMES = everyNameOf(named.message)
+const PART_LISTS = everyNameOf(named.parts)
+const OUTPUT_MODES = everyNameOf(named.acceptedOutputModes)
+const PUSH_CONFIG_NAMES = everyNameOf(named.pushConfig)
 
 /** The names in the parameters that create a push configuration, which may be the configuration themselves. */
 const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 
 /** The names of a part's media type in 1.0, and in both versions. */
-const MEDIA_TYPE_NAMES_V1 = protoNames('mediaType')
-const MEDIA_TYPE_NAMES = everyName('part', 'mediaType')
+const MEDIA_TYPE_NAMES_V1 = protoNames(named.mediaType.name)
+const MEDIA_TYPE_NAMES = everyNameOf(named.mediaType)
 
 /** Returns the parts of every list that an agent might read. */
 const readParts = (params: JsonObject): Json[] => {

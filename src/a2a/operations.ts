@@ -15,7 +15,7 @@ import {
 import type { Json, JsonObject } from '../json/index.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
 import type { CallError } from './call-error.ts'
-import type { ResultName } from './forms.ts'
+import type { ResultName } from './objects/index.ts'
 
 /** A parameter beside those for ids, messages and push configurations. */
 type Parameter = {

@@ -1,14 +1,22 @@
 import { versions, type WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
-import { type Check, checkBareError, checkCard, checkError, checks } from './check.ts'
+import { partMediaTypes } from './message.ts'
 import {
+  type Check,
+  checkBareError,
+  checkCard,
+  checkError,
+  checks,
   type FormMember,
   findMember,
   forEachObject,
   forEachShape,
+  isObjectName,
   namesInPushConfig,
+  type ObjectName,
   presentIn,
+  protoNames,
   readMember,
   readProto,
   readWrapped,
@@ -16,9 +24,7 @@ import {
   type Shape,
   shapeOfResult,
   wrappers,
-} from './forms.ts'
-import { partMediaTypes } from './message.ts'
-import { isObjectName, type ObjectName, protoNames } from './objects.ts'
+} from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
 
 /** A task that an answer names, with its context if the answer has one; in a list, also its own media types. */

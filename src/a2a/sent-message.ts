@@ -1,9 +1,16 @@
 import { formOf, versions } from '../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { checks } from './check.ts'
-import { findMember, forEachShape, partKinds, readProto, resultKinds, type Shape, shapes } from './forms.ts'
-import { isPlainObject } from './jsonrpc.ts'
+import {
+  checks,
+  findMember,
+  forEachShape,
+  partKinds,
+  readProto,
+  resultKinds,
+  type Shape,
+  shapes,
+} from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
 
 /** Returns the shape of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */

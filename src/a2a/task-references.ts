@@ -1,8 +1,7 @@
 import { formOf } from '../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 

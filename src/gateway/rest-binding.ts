@@ -3,7 +3,6 @@ import {
   type CallError,
   chooseVersion,
   type ErrorForm,
-  isPlainObject,
   isVersionParameter,
   matchRestPath,
   normalizeRestPath,
@@ -17,7 +16,7 @@ import type { CallProfile } from '../card/index.ts'
 import { type CallTarget, versions } from '../card/model/index.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
 import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
 import {
   type AgentRef,

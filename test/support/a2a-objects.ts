@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ResultName } from '../../src/a2a/forms.ts'
+import type { ResultName } from '../../src/a2a/objects/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { webUrl } from './cards/generated.ts'
 

@@ -88,9 +88,9 @@ export const acme: Dialect = {
         '} as const satisfies Record<string, Version>',
         "  '1.1': { ...v1_0, follows: '1.0', forms: { JSONRPC: 'proto-1.1', 'HTTP+JSON': 'proto-1.1' } },\n",
       ),
-      'src/a2a/objects.ts': insertBefore(
-        "    member('url', 'text', required),",
-        "    member('redacted', undefined, { since: '1.1' }),\n",
+      'src/a2a/objects/table.ts': insertBefore(
+        "    { name: 'url', is: 'text', required: true },",
+        "    { name: 'redacted', since: '1.1' },\n",
       ),
       'src/a2a/operations.ts': text =>
         text.replaceAll('params: METADATA,\n', "params: { ...METADATA, cursor: { since: '1.1' } },\n"),

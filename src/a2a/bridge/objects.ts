@@ -1,20 +1,30 @@
 import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
+import {
+  isJsonObject,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  readNumber,
+} from '../../json/index.ts'
 import {
   type EnumNames,
   type FormMember,
   forEachObject,
   forEachShape,
+  isObjectName,
   lastStates,
+  type Member,
+  type ObjectName,
+  objects,
   partKinds,
   presentIn,
   readMember,
   resultKinds,
   type Shape,
   shapes,
-} from '../forms.ts'
-import { isPlainObject, readNumber } from '../jsonrpc.ts'
-import { isObjectName, type Member, type ObjectName, objects } from '../objects.ts'
+} from '../objects/index.ts'
 
 /** The path of a member that a form cannot express, such as `parts[0].filename`; `message.*` for an unknown one. */
 export type Loss = string

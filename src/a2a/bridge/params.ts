@@ -1,20 +1,20 @@
 import { lineOf, versions } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
+import { foldName } from '../message.ts'
 import {
   type FormMember,
   findMember,
   formOf,
   namesInPushConfig,
+  objects,
   presentIn,
+  protoNames,
   readMember,
   readProto,
   type Shape,
   shapes,
-} from '../forms.ts'
-import { isPlainObject } from '../jsonrpc.ts'
-import { foldName } from '../message.ts'
-import { objects, protoNames } from '../objects.ts'
+} from '../objects/index.ts'
 import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
 import {
@@ -84,7 +84,7 @@ export const readParams = (call: A2ACall): Params => {
     return {
       ...(isJsonObject(message) && { message }),
       ...(isJsonObject(configuration) && { configuration }),
-      others: omit(params, ...everyName.sent),
+      others: omit(params, ...everyName.sendParams),
     }
   }
   if (pushConfig === 'params') return { pushConfig: params, others: {} }

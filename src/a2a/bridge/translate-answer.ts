@@ -1,9 +1,24 @@
 import { type Protocol, versions } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import {
+  isJsonObject,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  omit,
+  readNumber,
+} from '../../json/index.ts'
 import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../error-catalogue.ts'
 import { ERROR_INFO } from '../error-response.ts'
-import { formOf, type ResultName, readWrapped, resultKinds, resultNames, shapeOfResult, shapes } from '../forms.ts'
-import { isPlainObject, readNumber } from '../jsonrpc.ts'
+import {
+  formOf,
+  type ResultName,
+  readWrapped,
+  resultKinds,
+  resultNames,
+  shapeOfResult,
+  shapes,
+} from '../objects/index.ts'
 import { type OperationName, operations } from '../operations.ts'
 import { type AnswerPlace, isRestError, reasonOf } from '../read-result.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'

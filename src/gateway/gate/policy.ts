@@ -157,7 +157,7 @@ export const supportedVersions = (
   binding: CallBinding,
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
 
-/** Lists, on demand, the versions that a call can mean that names none: of compatible ones, those of the agent itself. */
+/** Lists on demand what a call without a version can mean: of compatible versions, those of the agent itself. */
 export const impliedVersions = (profile: CallProfile, binding: CallBinding) => (): WireVersion[] => {
   const own = profile.targets.map(target => target.version)
   const isImplied = (version: WireVersion) => own.includes(version) || !own.some(each => isCompatible(each, version))

@@ -2,7 +2,6 @@ import {
   type AnswerPlace,
   findMember,
   isObjectName,
-  isPlainObject,
   isRestError,
   type ObjectName,
   operations,
@@ -14,7 +13,7 @@ import {
   shapeOfResult,
   wrappers,
 } from '../../a2a/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import type { AnsweredCall } from './request.ts'
 
 /** A correction of an answer whose meaning is certain, by its name in `Gate-Warning` and the log: mostly the member. */

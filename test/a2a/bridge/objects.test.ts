@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { translateObject } from '../../../src/a2a/bridge/objects.ts'
-import { checks } from '../../../src/a2a/check.ts'
-import { type Form, shapes } from '../../../src/a2a/forms.ts'
-import type { ObjectName } from '../../../src/a2a/objects.ts'
+import type { ObjectName } from '../../../src/a2a/objects/index.ts'
+import { checks, type Form, shapes } from '../../../src/a2a/objects/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { arbitraryObjects as objects } from '../../support/a2a-objects.ts'
 

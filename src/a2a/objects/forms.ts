@@ -8,9 +8,10 @@ import {
   versions,
   type WireVersion,
   wireVersions,
-} from '../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
-import { type Member, type Named, type ObjectName, objectNames, objects, protoNames } from './objects.ts'
+} from '../../card/model/index.ts'
+import { isJsonObject, type Json, type JsonObject, toText } from '../../json/index.ts'
+import { type Named, protoNames } from './names.ts'
+import { type Member, type ObjectName, objectNames, objects } from './table.ts'
 
 export { type Form, formOf }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
 import {
   type EnumNames,
   type Form,
@@ -12,8 +12,7 @@ import {
   resultKinds,
   type Shape,
 } from './forms.ts'
-import { isPlainObject } from './jsonrpc.ts'
-import { objectNames } from './objects.ts'
+import { objectNames } from './table.ts'
 
 /** Returns what is wrong with a value: a path and what must be there, as in `.status.state must be a task state`. */
 export type Check = (value: unknown) => string | undefined
