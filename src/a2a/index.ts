@@ -4,7 +4,6 @@ export {
   findMember,
   isObjectName,
   type ObjectName,
-  presentIn,
   type ResultName,
   resultKinds,
   type Shape,

@@ -15,7 +15,6 @@ import {
   isObjectName,
   namesInPushConfig,
   type ObjectName,
-  presentIn,
   protoNames,
   readMember,
   readProto,
@@ -215,7 +214,7 @@ type Places = {
 
 /** Returns the places in an object, but for its past. */
 const placesOf = (name: ObjectName, shape: Shape): Places => {
-  const members = presentIn(shape.members[name]).filter(({ isPast }) => !isPast)
+  const members = [...shape.members[name].values()].filter(({ isPast }) => !isPast)
   return {
     task: findMember(shape, name, 'taskId'),
     context: findMember(shape, name, 'contextId'),

@@ -34,7 +34,7 @@ export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const fault = findForeign(message, shape) ?? checks[shape.form].sentMessage(message)
   if (fault === undefined) return undefined
   const [, path = '', description = ''] = /^(\S*) (.*)$/.exec(fault) ?? []
-  const values = path === '.role' ? 'senders' : undefined
+  const values = path === '.role' ? 'roles' : undefined
   return invalidParam(name + path, withValue(description, valueAt(message, path, shape), shape, values))
 }
 
@@ -63,11 +63,11 @@ const foreignNames = forEachShape(({ members }) => {
     message: new Map<string, string[]>(),
   }
   for (const object of ['part', 'message'] as const)
-    for (const [index, own] of members[object].entries())
+    for (const [newest, own] of members[object])
       for (const { members: others } of Object.values(shapes)) {
-        const other = others[object][index]
+        const other = others[object].get(newest)
         // An agent that does not find the name of a file still finds its content.
-        if (!own || !other || own.name === 'filename') continue
+        if (!other || newest === 'filename') continue
         const crosses = own.isContent && own.inner !== other.inner
         const name = (crosses && other.inner) || other.key
         const use = crosses && own.inner ? `${own.inner}.${own.key}` : own.key
@@ -109,7 +109,7 @@ const withValue = (
   description: string,
   value: Json | undefined,
   shape: Shape,
-  values?: 'senders' | 'taskStates',
+  values?: 'roles' | 'taskStates',
 ): string => {
   if (!description.startsWith('must be ')) return description
   if ((value ?? null) === null) return `${description}, but is missing`

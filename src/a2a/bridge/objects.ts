@@ -9,21 +9,20 @@ import {
   readNumber,
 } from '../../json/index.ts'
 import {
-  type EnumNames,
   type FormMember,
   forEachObject,
-  forEachShape,
   isObjectName,
-  lastStates,
   type Member,
+  NO_ROLE,
   type ObjectName,
   objects,
   partKinds,
-  presentIn,
+  protoNames,
   readMember,
   resultKinds,
   type Shape,
   shapes,
+  taskStates,
 } from '../objects/index.ts'
 
 /** The path of a member that a form cannot express, such as `parts[0].filename`; `message.*` for an unknown one. */
@@ -61,9 +60,9 @@ export const translateObject = (
   const { from, to, losses } = translation
   const kind = OBJECT_KINDS[name]
   const translated: JsonObject = kind !== undefined && to.hasKinds ? { kind } : {}
-  for (const [index, member] of objects[name].entries()) {
-    const source = from.members[name][index]
-    const written = to.members[name][index]?.key
+  for (const member of objects[name]) {
+    const source = from.members[name].get(member.name)
+    const written = to.members[name].get(member.name)?.key
     const value = source && readValue(object, source, from)
     const result =
       value === undefined
@@ -105,17 +104,17 @@ const keepUnknown = (
 }
 
 /** Reads a member; undefined if it is absent or null. In ProtoJSON, an empty text is like its absence. */
-const readValue = (object: JsonObject, member: FormMember, { hasKinds, roles }: Shape): Json | undefined => {
+const readValue = (object: JsonObject, member: FormMember, { hasKinds }: Shape): Json | undefined => {
   const value = readMember(object, member)
   if (hasKinds) return value
-  const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === roles[0])
+  const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === NO_ROLE)
   return value === '' || isUnspecified ? undefined : value
 }
 
 const memberValue = (is: Member['is'], value: Json, translation: Translation, path: string): Json | undefined => {
   const { from, to } = translation
-  if (is === 'role') return to.roles[numberOf(value, from.roles, from)] ?? value
-  if (is === 'state') return to.taskStates[numberOf(value, from.taskStates, from)] ?? value
+  if (is === 'role') return to.roles[numberOf('roles', value, from)] ?? value
+  if (is === 'state') return to.taskStates[numberOf('taskStates', value, from)] ?? value
   if (is === 'time') return timestampValue(value, translation, path)
   if (!isObjectName(is)) return value
   if (Array.isArray(value))
@@ -140,15 +139,17 @@ const absentValue = (
 }
 
 /** Returns the number of a value of an enumeration; -1 for none. */
-const numberOf = (value: Json | undefined, names: EnumNames, { hasKinds }: Shape): number => {
+const numberOf = (name: 'roles' | 'taskStates', value: Json | undefined, shape: Shape): number => {
   const sent = readNumber(value)
-  if (typeof sent === 'number' && !hasKinds) return sent
-  return typeof sent === 'string' ? names.indexOf(sent) : -1
+  if (typeof sent === 'number' && !shape.hasKinds) return sent
+  return typeof sent === 'string' ? shape[name].indexOf(sent) : -1
 }
+
+const LAST_STATE = /_(?:COMPLETED|FAILED|CANCELED|REJECTED|INPUT_REQUIRED)$/
 
 /** After an update to one of these, the official servers of 1.0 end the stream, which 0.3 announces with `final`. */
 const endsStream = ({ status }: JsonObject, from: Shape): boolean =>
-  isJsonObject(status) && lastStates.has(numberOf(status.state, from.taskStates, from))
+  isJsonObject(status) && LAST_STATE.test(taskStates[numberOf('taskStates', status.state, from)]?.name ?? '')
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
@@ -161,15 +162,6 @@ const timestampValue = (value: Json, { to, losses }: Translation, path: string):
 }
 
 // Parts
-
-/** The members of a part, by their names in the newest version. */
-const ofPart = forEachShape(
-  ({ members }) =>
-    Object.fromEntries(presentIn(members.part).map(member => [member.name, member])) as Record<
-      'raw' | 'url' | 'filename' | 'mediaType',
-      FormMember
-    >,
-)
 
 /** A part, whatever its form; its members have the names of the newest version. */
 type Content = {
@@ -189,11 +181,11 @@ const translatePart = (part: JsonObject, { from, to, losses }: Translation, path
   const content = named || (from.contents.find(name => (part[name] ?? null) !== null) ?? 'data')
   const written = writePart(readPart(part, content, from, lose), to, lose)
   for (const name of from.contents) if (name !== content && (part[name] ?? null) !== null) lose(name)
-  for (const index of otherMembers) {
-    const [source, target] = [from.members.part[index], to.members.part[index]]
-    const value = source && readMember(part, source)
+  for (const { name } of plainMembers) {
+    const value = readMember(part, from.members.part.get(name))
+    const target = to.members.part.get(name)
     if (target && value !== undefined) written[target.key] = value
-    else if (source && value !== undefined) lose(source.name)
+    else if (value !== undefined) lose(name)
   }
   keepUnknown(part, written, [from.names.part, to.names.part], unknown => {
     if (unknown !== 'kind' || !(from.hasKinds || partKinds.has(part.kind))) lose('*')
@@ -202,26 +194,25 @@ const translatePart = (part: JsonObject, { from, to, losses }: Translation, path
 }
 
 /** The members of a part that every form has under the same name, or not at all. */
-const otherMembers = objects.part.flatMap(({ name, names, isContent }, index) =>
-  names === undefined && !isContent && name !== 'metadata' ? [index] : [],
-)
+const plainMembers = objects.part.filter(({ name, names, isContent }) => !(names || isContent || name === 'metadata'))
 
-const readPart = (part: JsonObject, content: string, { form, file, data: type }: Shape, lose: Lose): Content => {
+const readPart = (part: JsonObject, content: string, { file, data: type, members }: Shape, lose: Lose): Content => {
   const value = part[content] ?? null
   const metadata = part.metadata ?? undefined
   const isFile = content === file && isJsonObject(value)
   if (isFile || file === undefined) {
-    const members = ofPart[form]
     const object = isFile ? value : part
-    const read = ({ key, alias }: FormMember) => [object[key], object[alias]].find(isPresent)
-    const described = { filename: read(members.filename), mediaType: read(members.mediaType), metadata }
+    const read = (name: string) => {
+      const { key = name, alias = name } = members.part.get(name) ?? {}
+      return [object[key], object[alias]].find(isPresent)
+    }
+    const described = { filename: read('filename'), mediaType: read('mediaType'), metadata }
     if (!isFile) return { kind: content, value, ...described }
-    const kind = readMember(object, members.raw) === undefined ? 'url' : 'raw'
-    const ofFile = omit(
-      object,
-      ...Object.values(members).flatMap(({ inner, key, alias }) => (inner ? [key, alias] : [])),
-    )
-    return { kind, value: readMember(object, members[kind]) ?? null, ...described, ofFile }
+    const raw = readMember(object, members.part.get('raw'))
+    const known = [...members.part.values()].flatMap(({ inner, key, alias }) => (inner ? [key, alias] : []))
+    const ofFile = omit(object, ...known)
+    if (raw !== undefined) return { kind: 'raw', value: raw, ...described, ofFile }
+    return { kind: 'url', value: readMember(object, members.part.get('url')) ?? null, ...described, ofFile }
   }
   if (content === 'text') return { kind: content, value, metadata }
   const isWrapping = type === 'wrapped' && isJsonObject(value)
@@ -234,11 +225,11 @@ const readPart = (part: JsonObject, content: string, { form, file, data: type }:
 
 const writePart = (
   { kind, value, filename, mediaType, metadata, ofFile = {} }: Content,
-  { form, hasKinds, file, data: type }: Shape,
+  { hasKinds, file, data: type, members }: Shape,
   lose: Lose,
 ): JsonObject => {
-  const members = ofPart[form]
-  const described = { [members.filename.key]: filename, [members.mediaType.key]: mediaType }
+  const keyOf = (name: string) => members.part.get(name)?.key ?? name
+  const described = { [keyOf('filename')]: filename, [keyOf('mediaType')]: mediaType }
   const write = (name: string, content: JsonObject): JsonObject =>
     definedMembers(hasKinds ? { kind: name, ...content } : content)
   if (file === undefined) {
@@ -246,10 +237,9 @@ const writePart = (
     return write(kind, { [kind]: value, ...described, metadata })
   }
   if (kind === 'raw' || kind === 'url') {
-    const { raw, url } = members
-    const others = omit(ofFile, raw.key, raw.alias, url.key, url.alias, '__proto__')
+    const others = omit(ofFile, ...protoNames(keyOf('raw')), ...protoNames(keyOf('url')), '__proto__')
     if (Object.keys(others).length < Object.keys(ofFile).length) lose('file.*')
-    const content = { [members[kind].key]: kind === 'raw' ? toBase64(value) : value }
+    const content = { [keyOf(kind)]: kind === 'raw' ? toBase64(value) : value }
     return write(file, { [file]: definedMembers({ ...content, ...described, ...others }), metadata })
   }
   if (filename !== undefined) lose('filename')

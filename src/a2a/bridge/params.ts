@@ -3,12 +3,10 @@ import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, o
 import { type CallError, invalidParam } from '../call-error.ts'
 import { foldName } from '../message.ts'
 import {
-  type FormMember,
   findMember,
   formOf,
+  type MemberName,
   namesInPushConfig,
-  objects,
-  presentIn,
   protoNames,
   readMember,
   readProto,
@@ -46,9 +44,9 @@ const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
 const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
 /** Returns the parameters that name a task and a push configuration. */
-export const idParams = (operation: OperationName, { members }: Shape): Pick<FormMember, 'key' | 'alias'>[] => {
+export const idParams = (operation: OperationName, { members }: Shape): MemberName[] => {
   const { task } = operations[operation]
-  return task === 'taskId' ? presentIn(members.pushConfigParams) : task === 'id' ? [{ key: task, alias: task }] : []
+  return task === 'taskId' ? [...members.pushConfigParams.values()] : task === 'id' ? [{ key: task, alias: task }] : []
 }
 
 /** Rejects parameters that agents of one version might read in another way than those of the other. */
@@ -130,16 +128,15 @@ const translateConfiguration = (
   // Over HTTP, a configuration of 0.3 without `blocking` does not wait.
   const isStated = waits || returns || (!to.hasKinds && configuration !== undefined)
   const translated = omit(given, ...known)
-  for (const [index, { name, is }] of objects.configuration.entries()) {
-    const source = from.members.configuration[index]
-    const { key } = to.members.configuration[index] ?? {}
-    const value = source && readMember(given, source)
+  for (const [name, source] of from.members.configuration) {
+    const { key, is } = to.members.configuration.get(name) ?? {}
+    const value = readMember(given, source)
     if (key === undefined) {
       if (isPresent(value)) losses.push(`configuration.${name}`)
     } else if (is === 'wait') translated[key] = key === name ? returns || undefined : isStated ? !returns : undefined
     else if (is !== 'pushConfig') translated[key] = value
     else if (isJsonObject(value))
-      translated[key] = translatePushConfig(value, translation, `configuration.${source?.key}.`)
+      translated[key] = translatePushConfig(value, translation, `configuration.${source.key}.`)
   }
   const written = definedMembers(translated)
   return Object.keys(written).length > 0 ? written : undefined
@@ -197,7 +194,7 @@ const translatePushConfig = (config: JsonObject, { from, to, losses }: Translati
 }
 
 /** Returns the name that a form has for the scheme of an authentication, or for a list of them. */
-const schemeIn = ({ members }: Shape): string | undefined => members.authentication[0]?.key
+const schemeIn = ({ members }: Shape): string | undefined => members.authentication.get('scheme')?.key
 
 /** Translates an authentication, which has one `scheme` in 1.0, and a list of `schemes` in 0.3. */
 const translateSchemes = (authentication: JsonObject, name: string | undefined, lose: Lose): JsonObject => {

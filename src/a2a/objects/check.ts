@@ -1,11 +1,11 @@
 import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
 import {
-  type EnumNames,
   type Form,
   type FormMember,
   findMember,
   forEachShape,
-  presentIn,
+  type MemberName,
+  NO_ROLE,
   type ResultName,
   readMember,
   readProto,
@@ -51,7 +51,7 @@ const both =
     first(value) ?? second(value)
 
 /** A member with its check. */
-type Field = Pick<FormMember, 'key' | 'alias'> & { checkMember: Check; isRequired?: boolean | undefined }
+type Field = MemberName & { checkMember: Check; isRequired?: boolean | undefined }
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
 const objectWith =
@@ -72,7 +72,7 @@ const required = (key: string, checkMember: Check): Field => ({ ...optional(key,
 
 /** Checks that an object has exactly one of some members. */
 const hasOne =
-  (members: readonly Pick<FormMember, 'key' | 'alias'>[]): Check =>
+  (members: readonly MemberName[]): Check =>
   value => {
     let count = 0
     for (const member of members) if (readMember(value as JsonObject, member) !== undefined) count++
@@ -104,14 +104,15 @@ type Checks = Readonly<Record<ResultName | 'pushConfig' | 'sentMessage', Check>>
  * take absence for that.
  */
 const createChecks = (shape: Shape): Checks => {
-  const { hasKinds, members, senders } = shape
-  const roleNames = senders.slice(1).join(' or ')
+  const { hasKinds, members } = shape
+  const roles = valuesOf(shape, 'roles')
+  const roleNames = shape.roles.slice(1).join(' or ')
   const types = new Map<string, Check>([
     ...['text', 'time', 'contextId', 'taskId', 'id'].map(name => [name, text] as const),
     ...(hasKinds ? ['flag', 'final'] : ['flag']).map(name => [name, flag] as const),
     ...(shape.data === 'any' ? ['object'] : ['object', 'data']).map(name => [name, object] as const),
-    ['role', enumOf(roleNames, shape.roles, shape)],
-    ['state', enumOf('a task state', shape.taskStates, shape)],
+    ['role', oneOf(roleNames, hasKinds ? roles : [NO_ROLE, 0, ...roles])],
+    ['state', oneOf('a task state', valuesOf(shape, 'taskStates'))],
   ])
   const fieldOf = ({ key, alias, is, ...member }: FormMember): Field[] => {
     const isId = member.required && (is === 'taskId' || (is === 'id' && !hasKinds))
@@ -119,19 +120,19 @@ const createChecks = (shape: Shape): Checks => {
     const isRequired = member.required || (hasKinds && member.empty !== undefined)
     return checkItem ? [{ key, alias, isRequired, checkMember: member.list ? list(checkItem) : checkItem }] : []
   }
-  const fieldsOf = (given: readonly FormMember[]) =>
-    given.toSorted((one, other) => rankOf(one) - rankOf(other)).flatMap(fieldOf)
+  const fieldsOf = (given: Iterable<FormMember>) =>
+    [...given].sort((one, other) => rankOf(one) - rankOf(other)).flatMap(fieldOf)
   const kindOf = (name: ResultName) => oneOf(`"${resultKinds[name]}"`, [resultKinds[name]])
   types.set('part', createPartCheck(shape, fieldsOf))
   for (const name of objectNames.slice(1)) {
     const ownKind = hasKinds && name === 'message' ? [optional('kind', kindOf(name))] : []
-    types.set(name, objectWith(...fieldsOf(presentIn(members[name])), ...ownKind))
+    types.set(name, objectWith(...fieldsOf(members[name].values()), ...ownKind))
   }
   const objectOf = (name: string): Check => types.get(name) ?? object
   const resultOf = (name: ResultName) =>
     hasKinds ? both(objectWith(required('kind', kindOf(name))), objectOf(name)) : objectOf(name)
   const { key: parts = '' } = findMember(shape, 'message', 'part') ?? {}
-  const sent = objectWith(required('role', enumOf(roleNames, senders, shape)), required(parts, someParts))
+  const sent = objectWith(required('role', oneOf(roleNames, roles)), required(parts, someParts))
   return {
     task: resultOf('task'),
     message: resultOf('message'),
@@ -143,12 +144,9 @@ const createChecks = (shape: Shape): Checks => {
   }
 }
 
-/** Checks a value of an enumeration. Readers of ProtoJSON accept its number, too. */
-const enumOf = (description: string, names: EnumNames, { hasKinds }: Shape): Check =>
-  oneOf(
-    description,
-    names.flatMap((name, number) => (name === undefined ? [] : hasKinds ? [name] : [name, number])),
-  )
+/** Returns the values of an enumeration. Readers of ProtoJSON accept their numbers, too. */
+const valuesOf = (shape: Shape, name: 'roles' | 'taskStates') =>
+  shape[name].flatMap((each, number) => (each === undefined ? [] : shape.hasKinds ? [each] : [each, number]))
 
 /** Ranks the members of an object in the order in which they are checked. */
 const rankOf = ({ required, empty }: FormMember): number => (required ? 0 : empty === undefined ? 2 : 1)
@@ -158,9 +156,9 @@ const namesTaskOrItself: Check = value =>
   nonEmpty(readProto(value as JsonObject, 'taskId')) && objectWith(required('id', nonEmpty))(value)
 
 /** Builds the check of a part, which has exactly one content. */
-const createPartCheck = (shape: Shape, fieldsOf: (members: FormMember[]) => Field[]): Check => {
+const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>) => Field[]): Check => {
   const { hasKinds, contents, data, file } = shape
-  const all = presentIn(shape.members.part)
+  const all = [...shape.members.part.values()]
   const inFile = all.filter(({ inner }) => inner !== undefined)
   const checkFile = both(objectWith(...fieldsOf(inFile)), hasOne(inFile.filter(({ isContent }) => isContent)))
   const own = fieldsOf(all.filter(({ inner }) => inner === undefined))

@@ -15,8 +15,11 @@ import { type Member, type ObjectName, objectNames, objects } from './table.ts'
 
 export { type Form, formOf }
 
-/** A member as a form has it: its name there, the other name that ProtoJSON has, and the object that it is in. */
-export type FormMember = Member & { key: string; alias: string; inner?: string | undefined }
+/** The name of a member in a form, and the other one that ProtoJSON has. */
+export type MemberName = { key: string; alias: string }
+
+/** A member as a form has it, and the object that it is in if it is not in its own. */
+export type FormMember = Member & MemberName & { inner?: string | undefined }
 
 /** What sets a form of objects apart, and the members of its objects. */
 export type Shape = {
@@ -31,8 +34,8 @@ export type Shape = {
   hasKinds: boolean
   /** The form with `kind` that some writers of this one use. */
   twin: Form | undefined
-  /** The members of each object, in the order of the table; undefined for one that the form lacks. */
-  members: Readonly<Record<ObjectName, readonly (FormMember | undefined)[]>>
+  /** The members of each object by their names in the newest version, in the order of the table. */
+  members: Readonly<Record<ObjectName, ReadonlyMap<string, FormMember>>>
   /** Every name of these members, but for `kind`. */
   names: Readonly<Record<ObjectName, ReadonlySet<string>>>
   /** The members of a part that are its content, and of these the one whose value is a file. */
@@ -42,14 +45,11 @@ export type Shape = {
   data: 'object' | 'wrapped' | 'any'
   /** Whether the push configuration of a task is in another object, beside the task. */
   nestsPushConfig: boolean
+  /** The names of enumerations. Their index is their number in ProtoJSON. That of no role is not listed. */
   roles: EnumNames
-  /** The roles of a message that is sent. */
-  senders: EnumNames
   taskStates: EnumNames
 }
-
-/** The names of the values of an enumeration in a form. Their index is their number in ProtoJSON. */
-export type EnumNames = readonly (string | undefined)[]
+type EnumNames = readonly (string | undefined)[]
 
 /** The objects that a result or an event can be: their names in ProtoJSON, and their `kind`. */
 export const resultKinds = {
@@ -77,9 +77,9 @@ const toSnakeCase = (name: string): string => {
 export const readProto = (object: JsonObject, name: string): Json | undefined =>
   object[name] ?? object[toSnakeCase(name)] ?? undefined
 
-/** Reads a member of an object; undefined if it is absent or null. */
-export const readMember = (object: JsonObject, { key, alias }: Pick<FormMember, 'key' | 'alias'>): Json | undefined =>
-  object[key] ?? object[alias] ?? undefined
+/** Reads a member of an object; undefined if it is absent or null, or if the form lacks it. */
+export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
+  member && (object[member.key] ?? object[member.alias] ?? undefined)
 
 /** The names of the member of a result in ProtoJSON that is the object itself; in the proto of 0.3, `msg` is a message. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
@@ -99,14 +99,17 @@ export const namesInPushConfig = (name: Json | undefined): { taskId?: string; id
 
 // Enumerations
 
-const value = (name: string, json: string | null, v03 = name): Named => ({
-  name,
-  names: { 'json-0.3': json, 'proto-0.3': v03 },
+const value = (name: string, json: string, proto = name): Named => ({
+  ...{ name, names: { 'json-0.3': json, 'proto-0.3': proto } },
 })
 
-const roles = [value('ROLE_UNSPECIFIED', null), value('ROLE_USER', 'user'), value('ROLE_AGENT', 'agent')]
+/** The role of a message that has none, in ProtoJSON. */
+export const NO_ROLE = 'ROLE_UNSPECIFIED'
 
-const taskStates = [
+const roles = [value('ROLE_USER', 'user'), value('ROLE_AGENT', 'agent')]
+
+/** The states of a task in each form. A new state is a row here. */
+export const taskStates: readonly Named[] = [
   value('TASK_STATE_UNSPECIFIED', 'unknown'),
   value('TASK_STATE_SUBMITTED', 'submitted'),
   value('TASK_STATE_WORKING', 'working'),
@@ -118,22 +121,11 @@ const taskStates = [
   value('TASK_STATE_AUTH_REQUIRED', 'auth-required'),
 ]
 
-/** The numbers of the states after which a task is updated no more, or not before another message. */
-export const lastStates: ReadonlySet<number> = new Set(
-  ['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED', 'INPUT_REQUIRED'].map(state =>
-    taskStates.findIndex(({ name }) => name === `TASK_STATE_${state}`),
-  ),
-)
-
 // Forms
-
-/** Returns the members of an object that a form has. */
-export const presentIn = (members: readonly (FormMember | undefined)[]): FormMember[] =>
-  members.flatMap(member => member ?? [])
 
 /** Finds the first member of a type in an object. */
 export const findMember = ({ members }: Shape, object: ObjectName, type: Member['is']): FormMember | undefined =>
-  members[object].find(member => member?.is === type)
+  [...members[object].values()].find(({ is }) => is === type)
 
 /** Builds something for every object. */
 export const forEachObject = <Value>(build: (name: ObjectName) => Value) =>
@@ -150,28 +142,29 @@ const createShape = (version: WireVersion, binding: CallBinding): Shape => {
     const named = line.map(each => names[each]).find(each => each !== undefined)
     return named === null ? undefined : (named ?? name)
   }
-  const members = forEachObject(object =>
-    objects[object].map((member): FormMember | undefined => {
+  const membersOf = (object: ObjectName) =>
+    objects[object].flatMap((member): [string, FormMember][] => {
       const [key, inner] = nameIn(member)?.split('.').reverse() ?? []
       // Some agents of 0.3 read either name in a configuration.
       const isStrict = hasKinds && object !== 'configuration'
-      return key === undefined ? undefined : { ...member, key, alias: isStrict ? key : toSnakeCase(key), inner }
-    }),
-  )
-  const contents = presentIn(members.part).filter(({ isContent }) => isContent)
+      return key === undefined
+        ? []
+        : [[member.name, { ...member, key, alias: isStrict ? key : toSnakeCase(key), inner }]]
+    })
+  const members = forEachObject(object => new Map(membersOf(object)))
+  const contents = [...members.part.values()].filter(({ isContent }) => isContent)
   const file = contents.find(({ inner }) => inner !== undefined)?.inner
-  const namesOf = (name: ObjectName) =>
-    presentIn(members[name]).flatMap(({ key, alias, inner }) => (inner === undefined ? [key, alias] : [inner]))
   return {
     ...{ form, version, line, hasKinds, members, file },
     label: `A2A ${version}${form === forms.JSONRPC ? '' : ' over HTTP'}`,
     twin: isPair && !hasKinds ? forms.JSONRPC : undefined,
-    names: forEachObject(name => new Set(namesOf(name))),
-    contents: [...contents.flatMap(({ key, inner }) => (inner === undefined ? [key] : [])), ...(file ? [file] : [])],
+    names: forEachObject(
+      object => new Set(membersOf(object).flatMap(([, { key, alias, inner }]) => (inner ? [inner] : [key, alias]))),
+    ),
+    contents: [...contents.flatMap(({ key, inner }) => (inner ? [] : [key])), ...(file ? [file] : [])],
     data: hasKinds ? 'object' : isPair ? 'wrapped' : 'any',
-    nestsPushConfig: !presentIn(members.pushConfig).some(({ key }) => key === 'taskId'),
-    roles: roles.map(nameIn),
-    senders: [undefined, ...roles.slice(1).map(nameIn)],
+    nestsPushConfig: !members.pushConfig.has('taskId'),
+    roles: [undefined, ...roles.map(nameIn)],
     taskStates: taskStates.map(nameIn),
   }
 }

@@ -6,7 +6,6 @@ import {
   type ObjectName,
   operations,
   parseJsonLossless,
-  presentIn,
   type ResultName,
   resultKinds,
   type Shape,
@@ -181,7 +180,7 @@ const mapObjects = (items: Json[], repair: Repair, repairing: ResultRepairing): 
 /** Repairs the states and objects in an object. */
 const repairMembers = (name: ObjectName, object: JsonObject, repairing: ResultRepairing): JsonObject => {
   const repaired = { ...object }
-  for (const { key, is, list } of presentIn(repairing.shape.members[name])) {
+  for (const { key, is, list } of repairing.shape.members[name].values()) {
     const value = object[key]
     const repair = isObjectName(is) ? repairers[is] : undefined
     if (is === 'state' && typeof value === 'string') repaired[key] = repairState(value, repairing)
