@@ -256,18 +256,22 @@ class FoundFacts {
   /** Adds the media types of the parts of an object, at any depth. */
   addParts(object: JsonObject, { parts, inner }: Places): void {
     const list = parts && object[parts.key]
-    for (const part of Array.isArray(list) ? list : []) {
-      for (const type of partMediaTypes(part, this.#shape.version)) this.#mediaTypes.add(type)
-      this.#checkKind(part)
-    }
+    if (Array.isArray(list))
+      for (const part of list) {
+        for (const type of partMediaTypes(part, this.#shape.version)) this.#mediaTypes.add(type)
+        this.#checkKind(part)
+      }
     for (const member of inner) {
       const value = readMember(object, member)
-      for (const item of Array.isArray(value) ? value : [value]) {
-        if (!isJsonObject(item)) continue
-        if (member.is === 'message') this.#checkKind(item)
-        this.addParts(item, member.places)
-      }
+      if (Array.isArray(value)) for (const item of value) this.#addInner(item, member)
+      else this.#addInner(value, member)
     }
+  }
+
+  #addInner(object: Json | undefined, { is, places }: Places['inner'][number]): void {
+    if (!isJsonObject(object)) return
+    if (is === 'message') this.#checkKind(object)
+    this.addParts(object, places)
   }
 
   #checkKind(object: Json): void {

@@ -51,24 +51,24 @@ const both =
     first(value) ?? second(value)
 
 /** A member with its check. */
-type Field = MemberName & { checkMember: Check; isRequired?: boolean | undefined }
+type Field = MemberName & { checkMember: Check; isRequired: boolean }
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */
 const objectWith =
   (...fields: readonly Field[]): Check =>
   value => {
     if (!isPlainObject(value)) return ' must be an object'
-    for (const field of fields) {
-      const member = readMember(value, field)
-      if (member === undefined && !field.isRequired) continue
-      const fault = field.checkMember(member)
-      if (fault !== undefined) return `.${field.key}${fault}`
+    for (const { key, alias, isRequired, checkMember } of fields) {
+      const member = value[key] ?? (alias === key ? undefined : value[alias]) ?? undefined
+      if (member === undefined && !isRequired) continue
+      const fault = checkMember(member)
+      if (fault !== undefined) return `.${key}${fault}`
     }
     return undefined
   }
 
-const optional = (key: string, checkMember: Check): Field => ({ key, alias: key, checkMember })
-const required = (key: string, checkMember: Check): Field => ({ ...optional(key, checkMember), isRequired: true })
+const optional = (key: string, checkMember: Check): Field => ({ key, alias: key, isRequired: false, checkMember })
+const required = (key: string, checkMember: Check): Field => ({ key, alias: key, isRequired: true, checkMember })
 
 /** Checks that an object has exactly one of some members. */
 const hasOne =
@@ -117,7 +117,7 @@ const createChecks = (shape: Shape): Checks => {
   const fieldOf = ({ key, alias, is, ...member }: FormMember): Field[] => {
     const isId = member.required && (is === 'taskId' || (is === 'id' && !hasKinds))
     const checkItem = isId ? nonEmpty : types.get(is ?? '')
-    const isRequired = member.required || (hasKinds && member.empty !== undefined)
+    const isRequired = member.required === true || (hasKinds && member.empty !== undefined)
     return checkItem ? [{ key, alias, isRequired, checkMember: member.list ? list(checkItem) : checkItem }] : []
   }
   const fieldsOf = (given: Iterable<FormMember>) =>
