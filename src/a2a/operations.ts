@@ -104,14 +104,8 @@ const table = {
     names: { '0.3': 'tasks/resubscribe', '1.0': 'SubscribeToTask' },
     // POST in the specification; some clients send a GET.
     http: [['POST', 'GET'], 'tasks/{id}:subscribe'],
-    ...{
-      needs: 'streaming',
-      task: 'id',
-      ...EVENTS,
-      params: METADATA,
-      failsIfEnded: true,
-      formerly: ['TaskSubscription'],
-    },
+    ...{ needs: 'streaming', task: 'id', ...EVENTS, failsIfEnded: true, formerly: ['TaskSubscription'] },
+    params: METADATA,
   },
   createPushConfig: {
     names: { '0.3': 'tasks/pushNotificationConfig/set', '1.0': 'CreateTaskPushNotificationConfig' },

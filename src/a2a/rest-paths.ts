@@ -9,13 +9,6 @@ import {
   operations,
 } from './operations.ts'
 
-/** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
-export type RestMatch = {
-  operation: OperationName
-  versions: readonly WireVersion[]
-  pathParams: Record<string, string>
-}
-
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
 export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
   const { http, paths = {} } = operations[operation]
@@ -23,18 +16,25 @@ export const pathOf = (operation: OperationName, version: WireVersion): string |
   return versions[version].pathPrefix + (inLine(paths, version) ?? http[1])
 }
 
-const routes = wireVersions
-  .flatMap(version =>
-    operationNames.flatMap(operation => {
-      const path = pathOf(operation, version)
-      const having = wireVersions.filter(each => pathOf(operation, each) === path)
-      if (path === undefined || having[0] !== version) return []
-      const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
-      return [{ versions: having, operation, path, pattern, methods: operations[operation].http[0] }]
-    }),
-  )
-  // `tasks/{id}` would match `tasks/1:cancel` too.
-  .toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
+/** Every path of HTTP+JSON, and the versions that have it, the oldest first. */
+export const restRoutes = wireVersions.flatMap(version =>
+  operationNames.flatMap(operation => {
+    const path = pathOf(operation, version)
+    const having: readonly WireVersion[] = wireVersions.filter(each => pathOf(operation, each) === path)
+    if (path === undefined || having[0] !== version) return []
+    const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+    return [{ operation, versions: having, path, pattern, methods: operations[operation].http[0] }]
+  }),
+)
+
+/** A path of HTTP+JSON. */
+export type RestRoute = (typeof restRoutes)[number]
+
+/** `tasks/{id}` would match `tasks/1:cancel` too. */
+const routes = restRoutes.toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
+
+/** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
+export type RestMatch = Pick<RestRoute, 'operation' | 'versions'> & { pathParams: Record<string, string> }
 
 /** Normalizes a path below the agent's endpoint: clients encode the colon of a custom verb, and some append a slash. */
 export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/gi, ':').replace(/\/$/, '')

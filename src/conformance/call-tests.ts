@@ -1,6 +1,7 @@
+import { writeObject } from '../a2a/bridge/index.ts'
 import { methodOf, type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import { type Form, formOf, type Protocol, type ReceiptTest, versions, type WireVersion } from '../card/model/index.ts'
+import { formOf, type Protocol, type ReceiptTest, versions, type WireVersion } from '../card/model/index.ts'
 import { createOutputComparison } from '../gateway/gate/index.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/index.ts'
 import { intersects, type JsonObject, parseMediaRange } from '../json/index.ts'
@@ -121,18 +122,14 @@ export const writeCall = ({ operation, params, write }: CallTest, protocol: Prot
   return { method, path, ...(message !== undefined && { body: JSON.stringify({ message, configuration }) }) }
 }
 
-const text = 'This is a test of whether you answer. Please answer in one short sentence.'
-const messages: Readonly<Record<Form, JsonObject>> = {
-  'json-0.3': { kind: 'message', role: 'user', parts: [{ kind: 'text', text }] },
-  'proto-0.3': { role: 'ROLE_USER', content: [{ text }] },
-  'proto-1.0': { role: 'ROLE_USER', parts: [{ text }] },
-}
+const parts = [{ text: 'This is a test of whether you answer. Please answer in one short sentence.' }]
 
 const writeMessage =
   (...acceptedOutputModes: string[]) =>
   (protocol: Protocol, id: string): JsonObject => {
+    const message = writeObject('message', { messageId: id, role: 'ROLE_USER', parts }, protocol)
     const configuration = acceptedOutputModes.length > 0 ? { acceptedOutputModes } : {}
-    return { message: { messageId: id, ...messages[formOf(protocol)] }, configuration }
+    return { message: { messageId: id, ...message }, configuration }
   }
 
 /** The agent itself needs no extended card where its manifest has one for this host. */

@@ -197,7 +197,7 @@ const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
       answer: get(file),
       evaluate: evaluateCard,
     })),
-    ...[...CARD_VERSIONS].toReversed().map(version => ({
+    ...[...new Set(wireVersions.map(each => versions[each].card))].toReversed().map(version => ({
       id: `card-${version}`,
       title: `Has a card in A2A ${version}`,
       claimed: `A2A-Version: ${version}`,
@@ -224,9 +224,6 @@ const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   ]
   return Promise.all(tests.map(test => evaluateDocument({ ...test, through: 'gate' })))
 }
-
-/** The versions that a card can have the form of, the oldest first. */
-const CARD_VERSIONS = new Set(wireVersions.map(version => versions[version].card))
 
 const hasMembers = (document: Json | undefined): boolean => isJsonObject(document) && Object.keys(document).length > 0
 

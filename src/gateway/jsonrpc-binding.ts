@@ -102,7 +102,7 @@ export class JsonRpcCall implements InboundCall {
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'JSONRPC', profile)
     const { id, method } = this.#rpc
-    const resolved = resolveMethod(method, requested.version, () => impliedVersions(profile, 'JSONRPC'))
+    const resolved = resolveMethod(method, requested.version, impliedVersions(profile, 'JSONRPC'))
     if ('kind' in resolved) return preferVersionError(resolved, 'JSONRPC', profile)
     const call: A2ACall = {
       binding: 'JSONRPC',

@@ -67,7 +67,7 @@ export class RestCall implements InboundCall {
     if ('kind' in this.#body) return this.#body
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'HTTP+JSON', profile)
-    const implied = () => impliedVersions(profile, 'HTTP+JSON')
+    const implied = impliedVersions(profile, 'HTTP+JSON')
     const resolved = resolveRestVersion(this.#request.method, this.#match, requested.version, implied)
     if ('kind' in resolved) return preferVersionError(resolved, 'HTTP+JSON', profile)
     const { value } = this.#body

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { methodOf, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
-import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
+import type { CallBinding, Protocol, WireVersion } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { json } from './upstream.ts'
 
 /** The forms in which agents write results: over JSON-RPC in 0.3, over HTTP+JSON in 0.3, and in 1.0. */
 export type ResultForm = '0.3' | '0.3 over HTTP' | '1.0'
+
+/** Returns the form of results in a protocol. */
+export const resultFormOf = ({ binding, version }: Protocol): ResultForm => {
+  if (version !== '0.3') return '1.0'
+  return binding === 'HTTP+JSON' ? '0.3 over HTTP' : version
+}
 
 const messages = {
   '0.3': { kind: 'message', messageId: 'answer', role: 'agent', parts: [{ kind: 'text', text: 'It rains' }] },
@@ -107,8 +113,8 @@ export const answerTo = ({ id = null, method }: JsonObject): JsonObject => {
   const names = (['0.3', '1.0'] as const).flatMap(version =>
     operationNames.map(operation => ({ version, operation, method: methodOf(operation, version) })),
   )
-  const { operation = 'send', version = '1.0' } = names.find(each => each.method === method) ?? {}
-  return { jsonrpc: '2.0', id, result: resultOf(operation as OperationName, version as WireVersion) }
+  const { operation, version } = names.find(each => each.method === method) ?? { operation: 'send', version: '1.0' }
+  return { jsonrpc: '2.0', id, result: resultOf(operation, version) }
 }
 
 /** Returns a valid HTTP+JSON response to a request. */

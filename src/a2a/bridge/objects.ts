@@ -1,3 +1,4 @@
+import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
 import {
   isJsonObject,
   isPlainObject,
@@ -77,6 +78,12 @@ export const translateObject = (
     if (unknown !== 'kind' || !(from.hasKinds || object.kind === kind)) losses.push(`${path}*`)
   })
   return translated
+}
+
+/** Writes an object of the newest version in the form of a protocol. */
+export const writeObject = (name: ObjectName, object: JsonObject, protocol: Protocol): JsonObject => {
+  const from = shapes[formOf({ ...protocol, version: latestVersion })]
+  return translateObject(name, object, { from, to: shapes[formOf(protocol)], losses: [] })
 }
 
 /**

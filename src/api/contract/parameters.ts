@@ -30,9 +30,9 @@ const defaults = { problem: 'bad-query', fallback: undefined } as const
 /** Describes a parameter in the path or a header that is any text. */
 export const anyText = (description: string): Parameter => ({ description, schema: { type: 'string' } })
 
-/** Describes a parameter that names a version of A2A: that of `what`. */
-export const versionOf = (what: string): Parameter =>
-  anyText(`The version of A2A that ${what}: ${wireVersions.toReversed().join(' or ')}.`)
+/** Describes a parameter that names a version of A2A. */
+export const version = (of: string) =>
+  anyText(`The version of A2A that ${of}: ${wireVersions.toReversed().join(' or ')}.`)
 
 /** The parameters of a path below `/agents/:id`. */
 export const agentPath = {

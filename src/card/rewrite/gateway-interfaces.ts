@@ -39,14 +39,12 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): Finding[] 
 export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>, card: AgentCard): Finding[] => {
   const own = route === 'gateway' ? card.supportedInterfaces.flatMap(each => toTarget(each) ?? []) : []
   const pairs = translatedProtocols(own, bridge).map(from => ({ from, to: findBridgedTarget(from, own, bridge) }))
-  const isTranslated = (ofV0: 'from' | 'to'): boolean =>
-    pairs.some(
-      ({ from, to = from }) => isPreV1(from.version) === (ofV0 === 'from') && isPreV1(to.version) === (ofV0 === 'to'),
-    )
+  const isTranslated = (ofV0: boolean): boolean =>
+    pairs.some(({ from, to = from }) => isPreV1(from.version) === ofV0 && isPreV1(to.version) !== ofV0)
   return [
     ...notForwarded(route, card),
-    ...(isTranslated('to') ? lossesOfNewClients(card) : []),
-    ...(isTranslated('from') ? lossesOfOldClients(card) : []),
+    ...(isTranslated(false) ? lossesOfNewClients(card) : []),
+    ...(isTranslated(true) ? lossesOfOldClients(card) : []),
   ]
 }
 

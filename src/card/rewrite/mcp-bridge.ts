@@ -16,10 +16,8 @@ export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): Agent
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
   const bridge = { url: mcp, protocolBinding: 'JSONRPC' }
-  return {
-    ...card,
-    supportedInterfaces: wireVersions.toReversed().map(protocolVersion => ({ ...bridge, protocolVersion })),
-  }
+  const supportedInterfaces = wireVersions.toReversed().map(protocolVersion => ({ ...bridge, protocolVersion }))
+  return { ...card, supportedInterfaces }
 }
 
 /** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */

@@ -157,10 +157,10 @@ export const supportedVersions = (
   binding: CallBinding,
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
 
-/** Returns the versions that a call can mean that names none: of compatible ones, those of the agent itself. */
-export const impliedVersions = (profile: CallProfile, binding: CallBinding): WireVersion[] => {
-  const isNamed = (test: (of: WireVersion) => boolean) => profile.targets.some(({ version }) => test(version))
-  const isImplied = (version: WireVersion) => isNamed(of => of === version) || !isNamed(of => isCompatible(of, version))
+/** Lists on demand what a call without a version can mean: of compatible versions, those of the agent itself. */
+export const impliedVersions = (profile: CallProfile, binding: CallBinding) => (): WireVersion[] => {
+  const own = profile.targets.map(target => target.version)
+  const isImplied = (version: WireVersion) => own.includes(version) || !own.some(each => isCompatible(each, version))
   return supportedVersions(profile, binding).filter(isImplied)
 }
 

@@ -1,5 +1,6 @@
+import { writeObject } from '../../a2a/bridge/index.ts'
 import { methodOf, pathOf } from '../../a2a/index.ts'
-import { type CallTarget, formOf, isPreV1, versions, wireVersions } from '../../card/model/index.ts'
+import { type CallTarget, isPreV1, versions, wireVersions } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 import { webUrl } from '../text/index.ts'
 import type { CardFacts } from './card-facts.ts'
@@ -75,27 +76,8 @@ const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonO
 }
 
 const messageIn = (target: CallTarget, part: Part): JsonObject => {
-  const common = { messageId: RUN_ID, role: 'ROLE_USER' }
-  switch (formOf(target)) {
-    case 'json-0.3':
-      return { ...common, role: 'user', kind: 'message', parts: [withKind(part)] }
-    case 'proto-0.3':
-      return { ...common, content: [inProtoV03(part)] }
-    case 'proto-1.0':
-      return { ...common, parts: [part] }
-  }
-}
-
-const withKind = (part: Part): JsonObject => {
-  if ('text' in part) return { kind: 'text', text: part.text }
-  if ('data' in part) return { kind: 'data', data: part.data }
-  return { kind: 'file', file: { uri: part.url, mimeType: part.mediaType } }
-}
-
-const inProtoV03 = (part: Part): JsonObject => {
-  if ('text' in part) return { text: part.text }
-  if ('data' in part) return { data: { data: part.data } }
-  return { file: { fileWithUri: part.url, mimeType: part.mediaType } }
+  const head = { messageId: RUN_ID, role: 'ROLE_USER' }
+  return { ...head, ...writeObject('message', { ...head, parts: [part] }, target) }
 }
 
 // JavaScript
