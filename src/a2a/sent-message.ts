@@ -101,7 +101,7 @@ const valueAt = (message: Json | undefined, path: string, { hasKinds }: Shape): 
     return isJsonObject(value) ? (hasKinds ? value[name] : readProto(value, name)) : undefined
   }, message)
 
-/** Adds the value that was sent to what must be there; if it means another of the values, names its spelling in the form. */
+/** Adds the value that was sent to what must be there; if it means one of `values`, names its spelling in the form. */
 const withValue = (
   description: string,
   value: Json | undefined,

@@ -99,9 +99,8 @@ export const checkCard: Check = objectWith(required('name', text))
 type Checks = Readonly<Record<ResultName | 'pushConfig' | 'sentMessage', Check>>
 
 /**
- * Builds the checks of a form from the table. The clients of JSON with `kind` require every member that the schema
- * requires, but for the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and its readers
- * take absence for that.
+ * Builds the checks of a form. The clients of JSON with `kind` require every member that the schema requires, but for
+ * the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and readers accept that.
  */
 const createChecks = (shape: Shape): Checks => {
   const { hasKinds, members } = shape

@@ -81,7 +81,7 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
 export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
   member && (object[member.key] ?? (member.alias === member.key ? undefined : object[member.alias]) ?? undefined)
 
-/** The names of the member of a result in ProtoJSON that is the object itself; in the proto of 0.3, `msg` is a message. */
+/** The names that a result in ProtoJSON has for the object that it is. In the proto of 0.3, `msg` is a message. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
   ...resultNames.flatMap(name => protoNames(name).map(wrapper => [wrapper, name] as const)),
   ['msg', 'message'],
