@@ -256,7 +256,7 @@ export const foldName = (name: string): string =>
     .replace(/\[\d*\]/g, '')
     .replace(/[^a-z0-9]/g, '')
 
-const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
+const FREE_FORM = new Set(['metadata', ...PART_LISTS, 'extensions', 'authentication'])
 
 /** Checks whether A2A leaves the content of a member, by its folded name, to callers or authentication schemes. */
 export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)
