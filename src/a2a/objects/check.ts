@@ -158,7 +158,7 @@ const namesTaskOrItself: Check = value =>
 const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>) => Field[]): Check => {
   const { hasKinds, contents, data, file } = shape
   const all = [...shape.members.part.values()]
-  const inFile = all.filter(({ inner }) => inner !== undefined)
+  const inFile = all.flatMap(each => (each.inner ? { ...each, alias: hasKinds ? each.key : each.alias } : []))
   const checkFile = both(objectWith(...fieldsOf(inFile)), hasOne(inFile.filter(({ isContent }) => isContent)))
   const own = fieldsOf(all.filter(({ inner }) => inner === undefined))
   const fields = file === undefined ? own : [...own, optional(file, checkFile)]

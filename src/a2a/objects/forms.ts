@@ -145,8 +145,8 @@ const createShape = (version: WireVersion, binding: CallBinding): Shape => {
   const membersOf = (object: ObjectName) =>
     objects[object].flatMap((member): [string, FormMember][] => {
       const [key, inner] = nameIn(member)?.split('.').reverse() ?? []
-      // Some agents of 0.3 read either name in a configuration.
-      const isStrict = hasKinds && object !== 'configuration'
+      // Some agents of 0.3 read either name in a configuration and in a file.
+      const isStrict = hasKinds && object !== 'configuration' && inner === undefined
       return key === undefined
         ? []
         : [[member.name, { ...member, key, alias: isStrict ? key : toSnakeCase(key), inner }]]

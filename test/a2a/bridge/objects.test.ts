@@ -72,6 +72,7 @@ describe('what a form cannot express is reported', () => {
         [kinds({ text: 'a', data: { b: 1 } }), v1({ text: 'a' }), ['parts[0].data']],
         [kinds({ ...a, raw: 'YQ==' }, { context_id: 'c' }), v1({ text: 'a' }), ['parts[0].*', '*']],
         [file({ bytes: 'YQ==', own: 1 }), v1({ raw: 'YQ==' }), ['parts[0].file.*']],
+        [file({ bytes: 'YQ==', mime_type: 'text/csv' }), v1({ raw: 'YQ==', mediaType: 'text/csv' })],
       ],
     )
     expectTranslations(
