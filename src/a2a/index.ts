@@ -1,6 +1,6 @@
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export * from './error-response.ts'
-export { type Form, formOfResult, type ResultName, resultKinds, resultNames, wrappers } from './forms.ts'
+export * from './objects/index.ts'
 export * from './read-result.ts'
 export * from './rest-paths.ts'
 export * from './start.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/start.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, parseJson } from '../json/start.ts'
 import { MAX_METHOD_LENGTH, MAX_NUMBER_LENGTH, MAX_RAW_NUMBERS } from '../limits.ts'
 import { type CallError, invalidParam } from './call-error.ts'
 
@@ -41,15 +41,6 @@ const isId = (id: Json | undefined): id is Json =>
 const isMethod = (method: Json | undefined): method is string =>
   typeof method === 'string' && method.length <= MAX_METHOD_LENGTH
 
-// V8 has these; TypeScript's library does not yet: https://github.com/tc39/proposal-json-parse-with-source
-declare global {
-  interface JSON {
-    parse(text: string, reviver: (this: unknown, name: string, value: Json, context: { source?: string }) => Json): Json
-    rawJSON(text: string): { rawJSON: string }
-    isRawJSON(value: unknown): boolean
-  }
-}
-
 /**
  * Matches where a number may be that JavaScript would write differently: with 16 digits or more, with an exponent or
  * small enough to get one, with a trailing zero after the point, or minus zero. Matches inside strings only cost time.
@@ -62,13 +53,6 @@ export const parseJsonLossless = (text: string): { value: Json } | CallError => 
   if ('value' in parsed) return unusualNumber.test(text) ? parseWithRawNumbers(text.replace(/^\ufeff/, '')) : parsed
   return { kind: parsed.refused === 'too-deep' ? 'not-a-request' : 'not-json', detail: parsed.detail }
 }
-
-/** Checks whether a value is a JSON object, and not a number that stays as it was sent. */
-export const isPlainObject = (value: unknown): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
-
-/** Returns a number that stays as it was sent as one of JavaScript, and any other value unchanged. */
-export const readNumber = (value: Json | undefined): Json | undefined =>
-  JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
 
 /**
  * Parses valid JSON in three linear passes: replaces each unusual number by a marked string, parses, and replaces the

@@ -1,8 +1,8 @@
-import type { WireVersion } from '../card/model/index.ts'
-import { isJsonObject, isJsonType, type Json, type JsonObject } from '../json/start.ts'
+import { versions, type WireVersion } from '../card/model/start.ts'
+import { isJsonObject, isJsonType, isPlainObject, type Json, type JsonObject } from '../json/start.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { isPlainObject } from './jsonrpc.ts'
-import { type A2ACall, operations } from './operations.ts'
+import { everyNameOf, named, protoNames } from './objects/start.ts'
+import { type A2ACall, listsTasks, operations } from './operations.ts'
 
 /** The members of a message that this host checks. */
 export type MessageFacts = {
@@ -34,7 +34,7 @@ export const readMessage = (
   agentVersion = call.version,
 ): MessageFacts | InvalidParams => {
   const { operation, params, version } = call
-  const { sends } = operations[operation]
+  const { sends, pushConfig } = operations[operation]
   const { configuration } = params
   const parts = readParts(params)
   const pushConfigs = { params: findPushConfigs(params, ''), message: findPushConfigs(configuration, 'configuration.') }
@@ -48,9 +48,9 @@ export const readMessage = (
     rejectFirst(pushConfigs.message, rejectPushConfigVariants) ??
     (sends && (rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)))
   if (invalid) return invalid
-  if (operation === 'createPushConfig')
+  if (pushConfig === 'params')
     return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...pushConfigs.params]) }
-  if (operation === 'listTasks' && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
+  if (listsTasks(operation) && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
   if (!sends) return NO_MESSAGE
   const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
   const ambiguousPart = parts.findIndex(part => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file')))
@@ -71,36 +71,37 @@ export const readMessage = (
 const isPlain = (message: Json | undefined, version: WireVersion): boolean => {
   if (!isPlainObject(message)) return false
   const { messageId, role, parts, kind, taskId, contextId, metadata } = message
+  const { hasKinds } = versions[version]
+  const isPlainPart = hasKinds ? isPlainPartWithKind : isPlainProtoPart
   return (
     typeof messageId === 'string' &&
     messageId !== '' &&
-    (version === '1.0' ? role === 'ROLE_USER' && kind === undefined : role === 'user' && kind === 'message') &&
+    (hasKinds ? role === 'user' && kind === 'message' : role === 'ROLE_USER' && kind === undefined) &&
     isTextIfAny(taskId) &&
     isTextIfAny(contextId) &&
     isObjectIfAny(metadata) &&
     Array.isArray(parts) &&
     parts.length > 0 &&
-    parts.every(part => isPlainObject(part) && isObjectIfAny(part.metadata) && isPlainPart[version](part))
+    parts.every(part => isPlainObject(part) && isObjectIfAny(part.metadata) && isPlainPart(part))
   )
 }
 
 const isTextIfAny = (value: Json | undefined): boolean => value === undefined || typeof value === 'string'
 const isObjectIfAny = (value: Json | undefined): boolean => value === undefined || isPlainObject(value)
 
-const isPlainPart: Readonly<Record<WireVersion, (part: JsonObject) => boolean>> = {
-  '0.3': ({ kind, text, data, raw, url }) =>
-    (kind === 'text' ? typeof text === 'string' : kind === 'data' && isPlainObject(data)) &&
-    raw === undefined &&
-    url === undefined,
-  '1.0': ({ text, raw, url, data, filename, kind, file, mimeType }) =>
-    Number(text === undefined) + Number(raw === undefined) + Number(url === undefined) + Number(data === undefined) ===
-      3 &&
-    isTextIfAny(text ?? raw ?? url) &&
-    isTextIfAny(filename) &&
-    kind === undefined &&
-    file === undefined &&
-    mimeType === undefined,
-}
+const isPlainPartWithKind = ({ kind, text, data, raw, url }: JsonObject): boolean =>
+  (kind === 'text' ? typeof text === 'string' : kind === 'data' && isPlainObject(data)) &&
+  raw === undefined &&
+  url === undefined
+
+const isPlainProtoPart = ({ text, raw, url, data, filename, kind, file, mimeType }: JsonObject): boolean =>
+  Number(text === undefined) + Number(raw === undefined) + Number(url === undefined) + Number(data === undefined) ===
+    3 &&
+  isTextIfAny(text ?? raw ?? url) &&
+  isTextIfAny(filename) &&
+  kind === undefined &&
+  file === undefined &&
+  mimeType === undefined
 
 /**
  * Names `blocking` in a message of 0.3 over JSON-RPC whose configuration leaves it out. The official agents of 0.3 wait
@@ -108,8 +109,10 @@ const isPlainPart: Readonly<Record<WireVersion, (part: JsonObject) => boolean>> 
  */
 export const nameBlocking = (call: A2ACall): A2ACall => {
   const { operation, version, binding, params } = call
+  const { sends, streams } = operations[operation]
   const { configuration } = params
-  if (operation !== 'send' || version !== '0.3' || binding !== 'JSONRPC' || !isPlainObject(configuration)) return call
+  if (!sends || streams || !versions[version].hasKinds || binding !== 'JSONRPC' || !isPlainObject(configuration))
+    return call
   // Some agents read names in any case.
   const isNamed = Object.entries(configuration).some(([name, value]) => /^blocking$/i.test(name) && value !== null)
   return isNamed ? call : { ...call, params: { ...params, configuration: { ...configuration, blocking: true } } }
@@ -141,24 +144,18 @@ export const firstDefined = (object: Json | undefined, ...names: readonly string
   return undefined
 }
 
-/** 0.3 over HTTP also has the names of its proto: `request` for `message`, and `content` for `parts`. */
-const MESSAGE_NAMES = ['message', 'request'] as const
-const PART_LISTS = ['parts', 'content'] as const
+/** The names in any form: 0.3 over HTTP has `request` for `message`, and `content` for `parts`. */
+const MESSAGE_NAMES = everyNameOf(named.message)
+const PART_LISTS = everyNameOf(named.parts)
+const OUTPUT_MODES = everyNameOf(named.acceptedOutputModes)
+const PUSH_CONFIG_NAMES = everyNameOf(named.pushConfig)
 
-const OUTPUT_MODES = ['acceptedOutputModes', 'accepted_output_modes'] as const
-
-/** The names of a push configuration in a `configuration`, in 0.3, in 0.3 over HTTP and in 1.0. */
-const PUSH_CONFIG_NAMES = [
-  ...['pushNotificationConfig', 'push_notification_config', 'pushNotification', 'push_notification'],
-  ...['taskPushNotificationConfig', 'task_push_notification_config'],
-]
-
-/** The names in the parameters that create one, which may be the configuration themselves. */
+/** The names in the parameters that create a push configuration, which may be the configuration themselves. */
 const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 
 /** The names of a part's media type in 1.0, and in both versions. */
-const MEDIA_TYPE_NAMES_V1 = ['mediaType', 'media_type']
-const MEDIA_TYPE_NAMES = [...MEDIA_TYPE_NAMES_V1, 'mimeType', 'mime_type']
+const MEDIA_TYPE_NAMES_V1 = protoNames(named.mediaType.name)
+const MEDIA_TYPE_NAMES = everyNameOf(named.mediaType)
 
 /** Returns the parts of every list that an agent might read. */
 const readParts = (params: JsonObject): Json[] => {
@@ -175,7 +172,7 @@ const readParts = (params: JsonObject): Json[] => {
 const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersion): string[] => {
   const types = partMediaTypes(part, version)
   const becomesJson =
-    agentVersion !== version && agentVersion === '0.3' && isJsonObject(part) && part.data !== undefined
+    versions[agentVersion].hasKinds && !versions[version].hasKinds && isJsonObject(part) && part.data !== undefined
   return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
 }
 
@@ -186,15 +183,15 @@ export const ANY_FILE = 'application/octet-stream'
 export const partMediaTypes = (part: Json, version: WireVersion): string[] => {
   if (!isJsonObject(part)) return []
   const { kind } = part
-  const types = version === '1.0' ? declaredTypes(part, MEDIA_TYPE_NAMES_V1) : []
+  const { hasKinds } = versions[version]
+  const types = hasKinds ? [] : declaredTypes(part, MEDIA_TYPE_NAMES_V1)
   if (types.length === 0) {
-    const isV03 = version === '0.3'
-    if ((isV03 && kind === 'text') || firstDefined(part, 'text') !== undefined) types.push('text/plain')
+    if ((hasKinds && kind === 'text') || firstDefined(part, 'text') !== undefined) types.push('text/plain')
     // In 1.0, data is any JSON, null too.
-    if (isV03 ? kind === 'data' || firstDefined(part, 'data') !== undefined : part.data !== undefined)
+    if (hasKinds ? kind === 'data' || firstDefined(part, 'data') !== undefined : part.data !== undefined)
       types.push('application/json')
     if (firstDefined(part, 'raw', 'url') !== undefined)
-      types.push(...declaredTypes(part, isV03 ? MEDIA_TYPE_NAMES : MEDIA_TYPE_NAMES_V1, ANY_FILE))
+      types.push(...declaredTypes(part, hasKinds ? MEDIA_TYPE_NAMES : MEDIA_TYPE_NAMES_V1, ANY_FILE))
   }
   // A file of 0.3 is an object, or only named by the `kind`.
   if (kind === 'file' || firstDefined(part, 'file') !== undefined)
@@ -244,7 +241,7 @@ const callbackUrlsOf = (configs: readonly PushConfig[]): MessageFacts['callbackU
 const rejectAlias = (
   object: Json | undefined,
   path: string,
-  [name, alias]: readonly [string, string],
+  [name = '', alias = '']: readonly string[],
 ): InvalidParams | undefined =>
   firstDefined(object, name) !== undefined && firstDefined(object, alias) !== undefined
     ? invalidParam(path + alias, `is another name of \`${name}\`, which is also present: send one of them`)
@@ -259,7 +256,7 @@ export const foldName = (name: string): string =>
     .replace(/\[\d*\]/g, '')
     .replace(/[^a-z0-9]/g, '')
 
-const FREE_FORM = new Set(['metadata', 'parts', 'content', 'extensions', 'authentication'])
+const FREE_FORM = new Set(['metadata', ...PART_LISTS, 'extensions', 'authentication'])
 
 /** Checks whether A2A leaves the content of a member, by its folded name, to callers or authentication schemes. */
 export const isFreeForm = (folded: string): boolean => FREE_FORM.has(folded)

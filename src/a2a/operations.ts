@@ -3,7 +3,11 @@ import type { DialectName } from '../card/model/index.ts'
 import {
   type CallBinding,
   extensionsHeaders,
+  type Form,
+  inLine,
+  latestVersion,
   majorMinor,
+  versions,
   type WireVersion,
   wireVersionOf,
   wireVersions,
@@ -11,74 +15,129 @@ import {
 import type { Json, JsonObject } from '../json/index.ts'
 import { MAX_EXTENSIONS } from '../limits.ts'
 import type { CallError } from './call-error.ts'
+import type { ResultName } from './objects/index.ts'
 
-/** An operation of A2A: its JSON-RPC method in each version, its HTTP+JSON request and the capability that it needs. */
-type Operation = Partial<Record<WireVersion, string>> & {
-  /** The HTTP methods and the path below the agent's endpoint in 1.0; in 0.3 it has the prefix `v1/`. */
-  http: readonly [methods: readonly string[], path: string]
-  /** The path in 0.3, if it is another. */
-  pathV0?: string
-  needs?: keyof Pick<CallProfile, 'streaming' | 'pushNotifications' | 'extendedAgentCard'>
-  /** Set if the response is a stream of events. */
-  streams?: true
-  /** Set if the parameters have a message. */
-  sends?: true
+/** A parameter beside those for ids, messages and push configurations. */
+type Parameter = {
+  /** The type of what a query of HTTP+JSON has as text. */
+  type?: 'integer' | 'boolean'
+  /** The forms of objects with which it exists, if not with all. */
+  forms?: readonly Form[]
+  /** The version that has added it. */
+  since?: WireVersion
 }
 
+/** A result: one of several objects, one object, a list that is a member in ProtoJSON, the card, or nothing. */
+type Result =
+  | { oneOf: readonly ObjectName[] }
+  | { one: ObjectName }
+  | { list: string; of: ObjectName }
+  | 'card'
+  | 'none'
+type ObjectName = ResultName | 'pushConfig'
+
+/** An operation of A2A. */
+type Operation = {
+  /** The JSON-RPC method in the version that has added it; the versions that follow that one have it, too. */
+  names: Partial<Record<WireVersion, string>>
+  /** Its methods in 0.1, in drafts of 1.0, and in the gRPC binding of 1.0. */
+  formerly?: readonly string[]
+  /** The HTTP methods, and the path below the agent's endpoint without the prefix of the version. */
+  http: readonly [methods: readonly string[], path: string]
+  /** Other paths of versions. */
+  paths?: Partial<Record<WireVersion, string>>
+  needs?: keyof Pick<CallProfile, 'streaming' | 'pushNotifications' | 'extendedAgentCard'>
+  result: Result
+  /** Set if the response is a stream of events. */
+  streams?: true
+  /** Set if the parameters have a message, which can start a task. */
+  sends?: true
+  /** The parameter of 1.0 that names the task that the call is about. */
+  task?: 'id' | 'taskId'
+  /** `id`: this parameter of 1.0 names a push configuration of the task. `params`: the parameters are one. */
+  pushConfig?: 'id' | 'params'
+  /** The parameters that need a row: others have the same name everywhere, or are an agent's own. */
+  params?: Readonly<Record<string, Parameter>>
+  /** Set if the error of operations that are not supported may be about a task that has ended. */
+  failsIfEnded?: true
+}
+
+const EVENTS = { streams: true, result: { oneOf: ['task', 'message', 'statusUpdate', 'artifactUpdate'] } } as const
 const PUSH_CONFIGS = 'tasks/{taskId}/pushNotificationConfigs'
+
+const INTEGER = { type: 'integer' } as const
+const BOOLEAN = { type: 'boolean' } as const
+const IN_PROTO = { forms: ['proto-0.3', 'proto-1.0'] } as const
+/** Metadata beside a message exists everywhere. */
+const METADATA = { metadata: { forms: ['json-0.3'] } } as const
+const ofPushConfigs = { needs: 'pushNotifications', task: 'taskId', params: METADATA } as const
 
 /** Every operation in every version and binding. A new method of A2A is a row here. */
 const table = {
-  send: { '0.3': 'message/send', '1.0': 'SendMessage', http: [['POST'], 'message:send'], sends: true },
-  stream: {
-    '0.3': 'message/stream',
-    '1.0': 'SendStreamingMessage',
-    http: [['POST'], 'message:stream'],
-    needs: 'streaming',
-    streams: true,
-    sends: true,
+  send: {
+    names: { '0.3': 'message/send', '1.0': 'SendMessage' },
+    http: [['POST'], 'message:send'],
+    ...{ sends: true, result: { oneOf: ['task', 'message'] }, failsIfEnded: true, formerly: ['tasks/send'] },
   },
-  getTask: { '0.3': 'tasks/get', '1.0': 'GetTask', http: [['GET'], 'tasks/{id}'] },
-  listTasks: { '1.0': 'ListTasks', http: [['GET'], 'tasks'] },
-  cancel: { '0.3': 'tasks/cancel', '1.0': 'CancelTask', http: [['POST'], 'tasks/{id}:cancel'] },
+  stream: {
+    names: { '0.3': 'message/stream', '1.0': 'SendStreamingMessage' },
+    http: [['POST'], 'message:stream'],
+    ...{ needs: 'streaming', sends: true, ...EVENTS, formerly: ['tasks/sendSubscribe'] },
+  },
+  getTask: {
+    names: { '0.3': 'tasks/get', '1.0': 'GetTask' },
+    http: [['GET'], 'tasks/{id}'],
+    ...{ task: 'id', result: { one: 'task' }, params: { ...METADATA, historyLength: INTEGER } },
+  },
+  listTasks: {
+    names: { '1.0': 'ListTasks' },
+    http: [['GET'], 'tasks'],
+    ...{ result: { list: 'tasks', of: 'task' }, formerly: ['tasks/list'] },
+    params: { ...METADATA, pageSize: INTEGER, historyLength: INTEGER, includeArtifacts: BOOLEAN },
+  },
+  cancel: {
+    names: { '0.3': 'tasks/cancel', '1.0': 'CancelTask' },
+    http: [['POST'], 'tasks/{id}:cancel'],
+    ...{ task: 'id', result: { one: 'task' }, params: { metadata: { forms: ['json-0.3', 'proto-1.0'] } } },
+  },
   resubscribe: {
-    '0.3': 'tasks/resubscribe',
-    '1.0': 'SubscribeToTask',
+    names: { '0.3': 'tasks/resubscribe', '1.0': 'SubscribeToTask' },
     // POST in the specification; some clients send a GET.
     http: [['POST', 'GET'], 'tasks/{id}:subscribe'],
-    needs: 'streaming',
-    streams: true,
+    ...{ needs: 'streaming', task: 'id', ...EVENTS, failsIfEnded: true, formerly: ['TaskSubscription'] },
+    params: METADATA,
   },
   createPushConfig: {
-    '0.3': 'tasks/pushNotificationConfig/set',
-    '1.0': 'CreateTaskPushNotificationConfig',
+    names: { '0.3': 'tasks/pushNotificationConfig/set', '1.0': 'CreateTaskPushNotificationConfig' },
     http: [['POST'], PUSH_CONFIGS],
-    needs: 'pushNotifications',
+    ...{ ...ofPushConfigs, pushConfig: 'params', result: { one: 'pushConfig' } },
+    formerly: ['tasks/pushNotification/set', 'SetTaskPushNotificationConfig'],
   },
   getPushConfig: {
-    '0.3': 'tasks/pushNotificationConfig/get',
-    '1.0': 'GetTaskPushNotificationConfig',
+    names: { '0.3': 'tasks/pushNotificationConfig/get', '1.0': 'GetTaskPushNotificationConfig' },
     http: [['GET'], `${PUSH_CONFIGS}/{id}`],
-    needs: 'pushNotifications',
+    ...{ ...ofPushConfigs, pushConfig: 'id', result: { one: 'pushConfig' }, formerly: ['tasks/pushNotification/get'] },
   },
   listPushConfigs: {
-    '0.3': 'tasks/pushNotificationConfig/list',
-    '1.0': 'ListTaskPushNotificationConfigs',
+    names: { '0.3': 'tasks/pushNotificationConfig/list', '1.0': 'ListTaskPushNotificationConfigs' },
     http: [['GET'], PUSH_CONFIGS],
-    needs: 'pushNotifications',
+    ...{
+      ...ofPushConfigs,
+      result: { list: 'configs', of: 'pushConfig' },
+      formerly: ['ListTaskPushNotificationConfig'],
+    },
+    params: { ...METADATA, pageSize: { ...INTEGER, ...IN_PROTO }, pageToken: IN_PROTO },
   },
   deletePushConfig: {
-    '0.3': 'tasks/pushNotificationConfig/delete',
-    '1.0': 'DeleteTaskPushNotificationConfig',
+    names: { '0.3': 'tasks/pushNotificationConfig/delete', '1.0': 'DeleteTaskPushNotificationConfig' },
     http: [['DELETE'], `${PUSH_CONFIGS}/{id}`],
-    needs: 'pushNotifications',
+    ...{ ...ofPushConfigs, pushConfig: 'id', result: 'none' },
   },
   extendedCard: {
-    '0.3': 'agent/getAuthenticatedExtendedCard',
-    '1.0': 'GetExtendedAgentCard',
+    names: { '0.3': 'agent/getAuthenticatedExtendedCard', '1.0': 'GetExtendedAgentCard' },
     http: [['GET'], 'extendedAgentCard'],
-    pathV0: 'card',
-    needs: 'extendedAgentCard',
+    paths: { '0.3': 'card' },
+    ...{ needs: 'extendedAgentCard', result: 'card', params: METADATA, formerly: ['GetAuthenticatedExtendedCard'] },
   },
 } as const satisfies Record<string, Operation>
 
@@ -91,24 +150,35 @@ export const operations: Readonly<Record<OperationName, Operation>> = table
 /** The names of all operations. */
 export const operationNames = Object.keys(table) as OperationName[]
 
+/** Returns the JSON-RPC method of an operation; undefined in a version that lacks the operation. */
+export const methodOf = (operation: OperationName, version: WireVersion): string | undefined =>
+  operations[operation].names[version]
+
+/** Returns whether an operation returns a list of tasks, which can have those of other callers. */
+export const listsTasks = (operation: OperationName): boolean => {
+  const { result } = operations[operation]
+  return typeof result === 'object' && 'list' in result && result.of === 'task'
+}
+
 /** Methods that other hosts have for the extended card, and the dialect in which each returns it. */
 const FOREIGN_CARD_METHODS: ReadonlyMap<string, DialectName> = new Map([
   ['agent/extendedCard', 'gopherhole'],
   ['agent/authenticatedExtendedCard', 'shaman'],
 ])
 
-/** Methods of 0.1, of drafts of 1.0, and of its gRPC binding, and the operation that each has become. */
-const RENAMED_METHODS: ReadonlyMap<string, OperationName> = new Map([
-  ['tasks/send', 'send'],
-  ['tasks/sendSubscribe', 'stream'],
-  ['tasks/pushNotification/set', 'createPushConfig'],
-  ['tasks/pushNotification/get', 'getPushConfig'],
-  ['tasks/list', 'listTasks'],
-  ['TaskSubscription', 'resubscribe'],
-  ['SetTaskPushNotificationConfig', 'createPushConfig'],
-  ['ListTaskPushNotificationConfig', 'listPushConfigs'],
-  ['GetAuthenticatedExtendedCard', 'extendedCard'],
-])
+/** The operation of each method, and the versions that have it, the oldest first: none for a method of the past. */
+const methods = new Map<string, { operation: OperationName; versions: readonly WireVersion[] }>()
+for (const name of FOREIGN_CARD_METHODS.keys()) methods.set(name, { operation: 'extendedCard', versions: wireVersions })
+for (const operation of operationNames) {
+  const { names, formerly = [] } = operations[operation]
+  for (const name of formerly) methods.set(name, { operation, versions: [] })
+  for (const version of wireVersions) {
+    const name = inLine(names, version)
+    if (name === undefined) continue
+    names[version] = name
+    methods.set(name, { operation, versions: [...(methods.get(name)?.versions ?? []), version] })
+  }
+}
 
 /** A call of one operation, whatever its binding. */
 export type A2ACall = {
@@ -128,38 +198,37 @@ export type A2ACall = {
   extensions: string[]
 }
 
-const methodsOf = (version: WireVersion): ReadonlyMap<string, OperationName> =>
-  new Map([
-    ...[...FOREIGN_CARD_METHODS.keys()].map((name): [string, OperationName] => [name, 'extendedCard']),
-    ...operationNames.flatMap((operation): [string, OperationName][] => {
-      const name = operations[operation][version]
-      return name === undefined ? [] : [[name, operation]]
-    }),
-  ])
-
-const methods: Record<WireVersion, ReadonlyMap<string, OperationName>> = {
-  '0.3': methodsOf('0.3'),
-  '1.0': methodsOf('1.0'),
-}
+const UNKNOWN = { operation: undefined, versions: [] }
 
 /** Resolves a method in the version that the call names, else in one that has it: the one that the agent supports. */
 export const resolveMethod = (
   method: string,
   requested: WireVersion | undefined,
-  supported: readonly WireVersion[],
+  supported?: ListVersions,
 ): Pick<A2ACall, 'operation' | 'version' | 'dialect'> | CallError => {
-  const candidates = requested === undefined ? wireVersions.filter(each => methods[each].has(method)) : [requested]
-  const preferred = candidates.length > 1 ? candidates.find(each => supported.includes(each)) : undefined
-  const version = preferred ?? candidates[0] ?? inferVersion(method)
-  const operation = methods[version].get(method)
-  if (operation !== undefined) return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? version }
-  const renamed = RENAMED_METHODS.get(method) ?? wireVersions.map(each => methods[each].get(method)).find(Boolean)
-  const currentName = renamed && operations[renamed][version]
+  const { operation, versions: having } = methods.get(method) ?? UNKNOWN
+  const version = requested ?? (having.length > 0 ? chooseVersion(having, supported) : inferVersion(method, supported))
+  if (operation && having.includes(version))
+    return { operation, version, dialect: FOREIGN_CARD_METHODS.get(method) ?? versions[version].card }
+  const currentName = operation && methodOf(operation, version)
   return { kind: 'method', method, version, ...(currentName !== undefined && { currentName }) }
 }
 
-/** Infers the version from the form of a method's name: PascalCase in 1.0, slashes in 0.3. */
-const inferVersion = (method: string): WireVersion => (/^[A-Z]/.test(method) ? '1.0' : '0.3')
+/** Lists the versions that an agent supports, for a call that could be one of several. */
+export type ListVersions = () => readonly WireVersion[]
+
+/** Chooses the version of a call that names none: the oldest that the agent supports, else the oldest. */
+export const chooseVersion = (candidates: readonly WireVersion[], supported?: ListVersions): WireVersion => {
+  const preferred = candidates.length > 1 ? supported?.() : undefined
+  return candidates.find(each => preferred?.includes(each)) ?? candidates[0] ?? latestVersion
+}
+
+/** Lists the versions whose methods are written in some way. */
+const listNamed = (pattern: RegExp) => wireVersions.filter(version => pattern.test(methodOf('send', version) ?? ''))
+
+/** Infers the version from the form of a method's name: PascalCase as in 1.0, or slashes as in 0.3. */
+const inferVersion = (method: string, supported?: ListVersions): WireVersion =>
+  chooseVersion(listNamed(/^[A-Z]/.test(method) ? /^[A-Z]/ : /\//), supported)
 
 // Service parameters
 
@@ -194,7 +263,7 @@ export const readVersion = ({ headers, url }: Pick<Request, 'headers' | 'url'>):
  * an unknown one, which only 1.0 has an error for; else the one that its method looks like.
  */
 export const versionForError = (requested: RequestedVersion, method = ''): WireVersion => {
-  if ('kind' in requested) return method.includes('/') ? '0.3' : '1.0'
+  if ('kind' in requested) return chooseVersion(listNamed(method.includes('/') ? /\// : /^[A-Z]/))
   return requested.version ?? inferVersion(method)
 }
 

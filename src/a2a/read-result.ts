@@ -1,24 +1,30 @@
-import type { WireVersion } from '../card/model/index.ts'
+import { versions, type WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
+import { partMediaTypes } from './message.ts'
 import {
   type Check,
   checkBareError,
   checkCard,
   checkError,
-  type Form,
-  formOfResult,
+  checks,
+  type FormMember,
+  findMember,
+  forEachObject,
+  forEachShape,
+  isObjectName,
+  namesInPushConfig,
+  type ObjectName,
   protoNames,
+  readMember,
   readProto,
   readWrapped,
   resultKinds,
-  resultNames,
-  type Shapes,
-  shapes,
+  type Shape,
+  shapeOfResult,
   wrappers,
-} from './forms.ts'
-import { partMediaTypes } from './message.ts'
-import type { A2ACall, OperationName } from './operations.ts'
+} from './objects/index.ts'
+import { type A2ACall, operations } from './operations.ts'
 
 /** A task that an answer names, with its context if the answer has one; in a list, also its own media types. */
 type NamedTask = { id: string; contextId?: string; mediaTypes?: readonly string[] }
@@ -52,12 +58,13 @@ export type Inspected = CallError | { list: VisibleTasks } | undefined
  */
 export type CheckedAnswer = { text: string; eventType?: 'message' | 'error' } | CallError | undefined
 
-type ResultKind = (typeof objectKinds)[ObjectName] | 'task-list' | 'push-config-list' | 'card' | 'empty' | 'error'
+type ObjectKind = (typeof objectKinds)[ResultObject]
+type ResultKind = ObjectKind | `${ObjectKind}-list` | 'card' | 'empty' | 'error'
 
 const NOTHING: Omit<ResultFacts, 'kind'> = { tasks: [], contexts: [], mediaTypes: [] }
 
 const objectKinds = { ...resultKinds, pushConfig: 'push-config' } as const
-type ObjectName = keyof typeof objectKinds
+type ResultObject = keyof typeof objectKinds
 
 /** The facts of an answer; or, if it is not A2A, the path in it and what must be there, without text of the agent. */
 export type ReadResult = ResultFacts | { fault: string }
@@ -84,7 +91,7 @@ const readJsonRpcResult = (call: AnsweredCall, body: unknown): ReadResult => {
   if (error !== undefined && (result ?? undefined) !== undefined) return RESULT_AND_ERROR
   if (error !== undefined) return readError(error, checkError)
   // The official Python server of 0.3 leaves out a result that is null.
-  const mayBeAbsent = call.operation === 'deletePushConfig' && call.version === '0.3'
+  const mayBeAbsent = operations[call.operation].result === 'none' && versions[call.version].hasKinds
   if (result === undefined && !mayBeAbsent) return { fault: 'result or error must be present' }
   return readOperationResult(call, result)
 }
@@ -123,129 +130,152 @@ const readRestError = (body: unknown, version: WireVersion): ReadResult => {
   if (wrappers.some(([name]) => isJsonObject(body[name])) || Object.values<unknown>(resultKinds).includes(body.kind))
     return RESULT_AND_ERROR
   if (body.error !== undefined) return readError(body.error, checkError)
-  return version === '0.3' ? readError(body, checkBareError) : { fault: 'error must be present' }
+  return versions[version].errors === 'data' ? readError(body, checkBareError) : { fault: 'error must be present' }
 }
 
 // Results
 
-type Answer = { value: unknown; form: Form }
-type ResultReader = (answer: Answer) => ReadResult
+const readOperationResult = (call: AnsweredCall, value: unknown): ReadResult => {
+  const { result } = operations[call.operation]
+  if (result === 'none')
+    return (value ?? null) === null || (isJsonObject(value) && Object.keys(value).length === 0)
+      ? { ...NOTHING, kind: 'empty' }
+      : { fault: 'result must be empty' }
+  if (result === 'card') {
+    const fault = checkCard(value)
+    return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
+  }
+  const shape = shapeOfResult(call, value)
+  if ('one' in result) return readOne(result.one, value, shape)
+  return 'list' in result ? readList(result, value, shape) : readOneOf(result.oneOf, value, shape)
+}
 
-const readOperationResult = (call: AnsweredCall, value: unknown): ReadResult =>
-  resultReaders[call.operation]({ value, form: formOfResult(call, value) })
-
-const readOne = (name: ObjectName, { value, form }: Answer): ReadResult => {
-  const fault = shapes[form][name](value)
-  if (fault !== undefined) return { fault: `result${fault}` }
-  const found = new FoundFacts()
-  collectors[name](value as JsonObject, shapes[form], found)
+const readOne = (name: ResultObject, value: unknown, shape: Shape, path = 'result'): ReadResult => {
+  const fault = checks[shape.form][name](value)
+  if (fault !== undefined) return { fault: path + fault }
+  const found = new FoundFacts(shape)
+  found.addResult(value as JsonObject, places[shape.form][name])
   return found.toFacts(objectKinds[name])
 }
 
 /** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
-const oneOf = (...names: ObjectName[]): ResultReader => {
-  const byKind = new Map<unknown, ObjectName>(names.map(name => [objectKinds[name], name]))
-  return ({ value, form }) => {
-    if (!isJsonObject(value)) return { fault: 'result must be an object' }
-    if (form === 'json-0.3') {
-      const name = byKind.get(value.kind)
-      return name === undefined
-        ? { fault: `result.kind must be ${[...byKind.keys()].join(' or ')}` }
-        : readOne(name, { value, form })
-    }
-    const present = names.filter(name => readWrapped(value, name, form) !== undefined)
-    const [name] = present
-    if (name === undefined || present.length > 1) return { fault: `result must have one of ${names.join(', ')}` }
-    const read = readOne(name, { value: readWrapped(value, name, form), form })
-    return 'fault' in read ? { fault: read.fault.replace('result', `result.${name}`) } : read
+const readOneOf = (names: readonly ResultObject[], value: unknown, shape: Shape): ReadResult => {
+  if (!isJsonObject(value)) return { fault: 'result must be an object' }
+  if (shape.hasKinds) {
+    const name = names.find(each => objectKinds[each] === value.kind)
+    return name === undefined
+      ? { fault: `result.kind must be ${names.map(each => objectKinds[each]).join(' or ')}` }
+      : readOne(name, value, shape)
   }
+  const present = names.filter(name => readWrapped(value, name, shape) !== undefined)
+  const [name] = present
+  if (name === undefined || present.length > 1) return { fault: `result must have one of ${names.join(', ')}` }
+  return readOne(name, readWrapped(value, name, shape), shape, `result.${name}`)
 }
 
 /** Reads a list: in the form with `kind` the value itself, in ProtoJSON a member that is absent if it is empty. */
-const listOf =
-  (member: string, name: ObjectName, kind: ResultKind): ResultReader =>
-  ({ value, form }) => {
-    const items = form === 'json-0.3' ? value : readList(value, member)
-    if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
-    const found = new FoundFacts()
-    for (let index = 0; index < items.length; index++) {
-      const fault = shapes[form][name](items[index])
-      if (fault !== undefined) return { fault: `result.${member}[${index}]${fault}` }
-      const item = new FoundFacts()
-      collectors[name](items[index], shapes[form], item)
-      found.addItem(item.toFacts(kind))
-    }
-    const facts = found.toFacts(kind)
-    // ProtoJSON may leave out an empty token.
-    const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
-    return kind === 'task-list' ? { ...facts, nextPageToken: typeof token === 'string' ? token : '' } : facts
+const readList = (
+  { list: member, of }: { list: string; of: ResultObject },
+  value: unknown,
+  shape: Shape,
+): ReadResult => {
+  const items = shape.hasKinds ? value : readItems(value, member)
+  if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
+  const found = new FoundFacts(shape)
+  for (let index = 0; index < items.length; index++) {
+    const item = readOne(of, items[index], shape, `result.${member}[${index}]`)
+    if ('fault' in item) return item
+    found.addItem(item)
   }
+  const facts = found.toFacts(`${objectKinds[of]}-list`)
+  // ProtoJSON may leave out an empty token.
+  const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
+  return of === 'task' ? { ...facts, nextPageToken: typeof token === 'string' ? token : '' } : facts
+}
 
 const PAGE_FIELDS = new Set(['nextPageToken', 'pageSize', 'totalSize'].flatMap(protoNames))
 
 /** An object with other members than those of a page is no empty list. */
-const readList = (value: unknown, member: string): unknown => {
+const readItems = (value: unknown, member: string): unknown => {
   if (!isJsonObject(value)) return undefined
   const items = value[member] ?? undefined
   return items === undefined && Object.keys(value).every(name => name === member || PAGE_FIELDS.has(name)) ? [] : items
 }
 
-const events = oneOf(...resultNames)
-
-const resultReaders: Readonly<Record<OperationName, ResultReader>> = {
-  send: oneOf('task', 'message'),
-  stream: events,
-  getTask: answer => readOne('task', answer),
-  listTasks: listOf('tasks', 'task', 'task-list'),
-  cancel: answer => readOne('task', answer),
-  resubscribe: events,
-  createPushConfig: answer => readOne('pushConfig', answer),
-  getPushConfig: answer => readOne('pushConfig', answer),
-  listPushConfigs: listOf('configs', 'pushConfig', 'push-config-list'),
-  deletePushConfig: ({ value }) =>
-    (value ?? null) === null || (isJsonObject(value) && Object.keys(value).length === 0)
-      ? { ...NOTHING, kind: 'empty' }
-      : { fault: 'result must be empty' },
-  extendedCard: ({ value }) => {
-    const fault = checkCard(value)
-    return fault === undefined ? { ...NOTHING, kind: 'card' } : { fault: `result${fault}` }
-  },
-}
-
 // Facts
 
-/** Collects the facts of the objects in one answer. */
+/** The members of an object that name its task and context, that are its parts, and that are objects with parts. */
+type Places = {
+  task: FormMember | undefined
+  context: FormMember | undefined
+  parts: FormMember | undefined
+  inner: readonly (FormMember & { places: Places })[]
+}
+
+/** Returns the places in an object, but for its past. */
+const placesOf = (name: ObjectName, shape: Shape): Places => {
+  const members = [...shape.members[name].values()].filter(({ isPast }) => !isPast)
+  return {
+    task: findMember(shape, name, 'taskId'),
+    context: findMember(shape, name, 'contextId'),
+    parts: findMember(shape, name, 'part'),
+    inner: members.flatMap(member =>
+      isObjectName(member.is) && member.is !== 'part' ? { ...member, places: placesOf(member.is, shape) } : [],
+    ),
+  }
+}
+
+const places = forEachShape(shape => forEachObject(name => placesOf(name, shape)))
+
+/** Collects the facts of the objects in one answer, which have passed their check. */
 class FoundFacts {
+  readonly #shape: Shape
   readonly #tasks: NamedTask[] = []
   readonly #contexts = new Set<string>()
   readonly #mediaTypes = new Set<string>()
   #lacksKinds = false
 
-  addTask(id: Json | undefined, contextId: Json | undefined): void {
+  constructor(shape: Shape) {
+    this.#shape = shape
+  }
+
+  /** Adds the task and context of a result, and the media types in it. */
+  addResult(object: JsonObject, own: Places): void {
+    // Over HTTP, 0.3 names a push configuration as a resource of its task.
+    const id = own.task
+      ? readMember(object, own.task)
+      : (readProto(object, 'taskId') ?? namesInPushConfig(object.name).taskId)
+    const contextId = own.context && readMember(object, own.context)
     const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
     if (typeof id === 'string' && id !== '')
       this.#tasks.push(context === undefined ? { id } : { id, contextId: context })
     if (context !== undefined) this.#contexts.add(context)
+    this.addParts(object, own)
   }
 
-  /** Adds the media types of the parts of a message or an artifact. */
-  addParts(object: Json | undefined, member: string, { form, version }: Shapes): void {
-    const parts = isJsonObject(object) ? object[member] : undefined
-    if (!Array.isArray(parts)) return
-    for (const part of parts) {
-      for (const type of partMediaTypes(part, version)) this.#mediaTypes.add(type)
-      if (form === 'json-0.3') this.#checkKind(part)
+  /** Adds the media types of the parts of an object, at any depth. */
+  addParts(object: JsonObject, { parts, inner }: Places): void {
+    const list = parts && object[parts.key]
+    if (Array.isArray(list))
+      for (const part of list) {
+        for (const type of partMediaTypes(part, this.#shape.version)) this.#mediaTypes.add(type)
+        this.#checkKind(part)
+      }
+    for (const member of inner) {
+      const value = readMember(object, member)
+      if (Array.isArray(value)) for (const item of value) this.#addInner(item, member)
+      else this.#addInner(value, member)
     }
   }
 
-  addStatus({ status }: JsonObject, shape: Shapes): void {
-    if (!isJsonObject(status)) return
-    this.addParts(status.message, shape.messageParts, shape)
-    if (shape.form === 'json-0.3' && isJsonObject(status.message)) this.#checkKind(status.message)
+  #addInner(object: Json | undefined, { is, places }: Places['inner'][number]): void {
+    if (!isJsonObject(object)) return
+    if (is === 'message') this.#checkKind(object)
+    this.addParts(object, places)
   }
 
   #checkKind(object: Json): void {
-    if (isJsonObject(object) && (object.kind ?? null) === null) this.#lacksKinds = true
+    if (this.#shape.hasKinds && isJsonObject(object) && (object.kind ?? null) === null) this.#lacksKinds = true
   }
 
   /** Adds what is found in one item of a list. */
@@ -259,30 +289,4 @@ class FoundFacts {
     const facts = { kind, tasks: this.#tasks, contexts: [...this.#contexts], mediaTypes: [...this.#mediaTypes] }
     return this.#lacksKinds ? { ...facts, lacksKinds: true } : facts
   }
-}
-
-/** Collects the facts of objects that have passed their check. */
-const collectors: Readonly<Record<ObjectName, (value: JsonObject, shape: Shapes, found: FoundFacts) => void>> = {
-  task: (task, shape, found) => {
-    found.addTask(task.id, shape.read(task, 'contextId'))
-    found.addStatus(task, shape)
-    if (Array.isArray(task.artifacts)) for (const artifact of task.artifacts) found.addParts(artifact, 'parts', shape)
-  },
-  message: (message, shape, found) => {
-    found.addTask(shape.read(message, 'taskId'), shape.read(message, 'contextId'))
-    found.addParts(message, shape.messageParts, shape)
-  },
-  statusUpdate: (event, shape, found) => {
-    found.addTask(shape.read(event, 'taskId'), shape.read(event, 'contextId'))
-    found.addStatus(event, shape)
-  },
-  artifactUpdate: (event, shape, found) => {
-    found.addTask(shape.read(event, 'taskId'), shape.read(event, 'contextId'))
-    found.addParts(event.artifact, 'parts', shape)
-  },
-  pushConfig: (config, shape, found) => {
-    // Over HTTP, 0.3 names the configuration as a resource.
-    const [, taskId] = typeof config.name === 'string' ? (/^tasks\/([^/]+)/.exec(config.name) ?? []) : []
-    found.addTask(shape.read(config, 'taskId') ?? taskId, undefined)
-  },
 }

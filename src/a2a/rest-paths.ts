@@ -1,30 +1,40 @@
-import { versions, type WireVersion, wireVersions } from '../card/model/index.ts'
+import { inLine, latestVersion, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
-import { type OperationName, operationNames, operations } from './operations.ts'
-
-/** The operation of an HTTP+JSON request, and the parameters in its path. */
-export type RestMatch = { operation: OperationName; version: WireVersion; pathParams: Record<string, string> }
+import {
+  chooseVersion,
+  type ListVersions,
+  methodOf,
+  type OperationName,
+  operationNames,
+  operations,
+} from './operations.ts'
 
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
 export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
-  const { pathV0, ...row } = operations[operation]
-  const [, path] = row.http
-  if (row[version] === undefined) return undefined
-  const { pathPrefix } = versions[version]
-  return pathPrefix === '' ? path : pathPrefix + (pathV0 ?? path)
+  const { http, paths = {} } = operations[operation]
+  if (methodOf(operation, version) === undefined) return undefined
+  return versions[version].pathPrefix + (inLine(paths, version) ?? http[1])
 }
 
-const routes = wireVersions
-  .flatMap(version =>
-    operationNames.flatMap(operation => {
-      const path = pathOf(operation, version)
-      if (path === undefined) return []
-      const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
-      return [{ version, operation, path, pattern, methods: operations[operation].http[0] }]
-    }),
-  )
-  // `tasks/{id}` would match `tasks/1:cancel` too.
-  .toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
+/** Every path of HTTP+JSON, and the versions that have it, the oldest first. */
+export const restRoutes = wireVersions.flatMap(version =>
+  operationNames.flatMap(operation => {
+    const path = pathOf(operation, version)
+    const having: readonly WireVersion[] = wireVersions.filter(each => pathOf(operation, each) === path)
+    if (path === undefined || having[0] !== version) return []
+    const pattern = new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+    return [{ operation, versions: having, path, pattern, methods: operations[operation].http[0] }]
+  }),
+)
+
+/** A path of HTTP+JSON. */
+export type RestRoute = (typeof restRoutes)[number]
+
+/** `tasks/{id}` would match `tasks/1:cancel` too. */
+const routes = restRoutes.toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
+
+/** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
+export type RestMatch = Pick<RestRoute, 'operation' | 'versions'> & { pathParams: Record<string, string> }
 
 /** Normalizes a path below the agent's endpoint: clients encode the colon of a custom verb, and some append a slash. */
 export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/gi, ':').replace(/\/$/, '')
@@ -37,12 +47,18 @@ export const matchRestPath = (method: string, path: string): RestMatch | CallErr
   const samePath = routes.filter(route => route.path === first?.path)
   const route = samePath.find(({ methods }) => methods.includes(method))
   return route
-    ? { operation: route.operation, version: route.version, pathParams }
+    ? { operation: route.operation, versions: route.versions, pathParams }
     : { kind: 'http-method', method, path, allow: samePath.flatMap(({ methods }) => methods) }
 }
 
+/** The versions, those with the longest prefix of paths first. */
+const byPrefix = wireVersions.toSorted(
+  (one, other) => versions[other].pathPrefix.length - versions[one].pathPrefix.length,
+)
+
 /** Returns the version of a path, for errors of paths that do not exist. */
-export const versionOfPath = (path: string): WireVersion => (path.startsWith('v1/') ? '0.3' : '1.0')
+export const versionOfPath = (path: string): WireVersion =>
+  byPrefix.find(version => path.startsWith(versions[version].pathPrefix)) ?? latestVersion
 
 /** Matches values that could leave their part of a path, a header or a log line. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this rejects
@@ -78,18 +94,20 @@ const readPathParams = (pattern: RegExp, path: string): Record<string, string> |
   }
 }
 
-/** Rejects a path that belongs to another version than the call names. */
-export const rejectVersionMismatch = (
+/** Returns the version of a call: the one that it names, if that has the path, else one that the agent supports. */
+export const resolveRestVersion = (
   method: string,
-  { operation, version }: Pick<RestMatch, 'operation' | 'version'>,
+  { operation, versions: having }: Pick<RestMatch, 'operation' | 'versions'>,
   requested: WireVersion | undefined,
-): CallError | undefined => {
-  if (requested === undefined || requested === version) return undefined
-  const currentPath = pathOf(operation, requested)
+  supported?: ListVersions,
+): { version: WireVersion } | CallError => {
+  const version = requested ?? chooseVersion(having, supported)
+  if (having.includes(version)) return { version }
+  const currentPath = pathOf(operation, version)
   return {
     kind: 'method',
-    method: `${method} /${pathOf(operation, version)}`,
-    version: requested,
+    method: `${method} /${pathOf(operation, chooseVersion(having))}`,
+    version,
     ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
 }

@@ -1,15 +1,24 @@
-import { isJsonObject, type Json, type JsonObject, toText } from '../json/index.ts'
+import { formOf, versions } from '../card/model/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { type EnumValue, type Form, formOf, roles, shapes, taskStates } from './forms.ts'
-import { isPlainObject } from './jsonrpc.ts'
+import {
+  checks,
+  findMember,
+  forEachShape,
+  partKinds,
+  readProto,
+  resultKinds,
+  type Shape,
+  shapes,
+} from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
 
-/** Returns the form of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
-export const formOfCall = (call: A2ACall): Form => {
+/** Returns the shape of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
+export const shapeOfCall = (call: A2ACall): Shape => {
   const message = messageOf(call.params)
-  const form = formOf(call)
+  const shape = shapes[formOf(call)]
   const hasKinds = isJsonObject(message) && Array.isArray(message.parts) && !/^ROLE_/.test(toText(message.role))
-  return form === 'proto-0.3' && hasKinds ? 'json-0.3' : form
+  return shape.twin && hasKinds ? shapes[shape.twin] : shape
 }
 
 /** Over HTTP, 0.3 has two names for the message. */
@@ -18,69 +27,67 @@ export const messageOf = ({ message, request }: JsonObject): Json | undefined =>
 /** Rejects a message without the shape of its version, and an unknown state to list tasks by. Unknown members pass. */
 export const checkMessage = (call: A2ACall): InvalidParams | undefined => {
   const { operation, params } = call
-  if (!operations[operation].sends) return checkState(params.status)
+  if (!operations[operation].sends) return checkState(params.status, shapes[formOf(call)])
   const message = messageOf(params)
   const name = (params.message ?? undefined) === undefined && message !== undefined ? 'request' : 'message'
-  const form = formOfCall(call)
-  const fault = findForeign(message, form) ?? shapes[form].sentMessage(message)
+  const shape = shapeOfCall(call)
+  const fault = findForeign(message, shape) ?? checks[shape.form].sentMessage(message)
   if (fault === undefined) return undefined
   const [, path = '', description = ''] = /^(\S*) (.*)$/.exec(fault) ?? []
-  const values = path === '.role' ? roles.slice(1) : []
-  return invalidParam(name + path, withValue(description, valueAt(message, path, form), values, form))
+  const values = path === '.role' ? 'roles' : undefined
+  return invalidParam(name + path, withValue(description, valueAt(message, path, shape), shape, values))
 }
 
-/** Checks a state to list tasks by, which only 1.0 has. */
-const checkState = (state: Json | undefined): InvalidParams | undefined => {
-  const form = 'proto-1.0'
-  const known = taskStates.flatMap((names, number) => [names[form], number, String(number)])
+const checkState = (state: Json | undefined, shape: Shape): InvalidParams | undefined => {
+  const known = shape.taskStates.flatMap((name, number) => [name, number, String(number)])
   if (known.includes(state as string) || (state ?? '') === '') return undefined
-  return invalidParam('status', withValue('must be a task state', state, taskStates, form))
+  return invalidParam('status', withValue('must be a task state', state, shape, 'taskStates'))
 }
 
 /** Removes `kind`, which only 0.3 has, from a message of 1.0 and its parts. Returns whether it was there. */
 export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
-  if (version !== '1.0' || !isJsonObject(message)) return false
+  if (versions[version].hasKinds || !isJsonObject(message)) return false
   const parts = Array.isArray(message.parts) ? message.parts : []
   const named = [message, ...parts].filter(object => isJsonObject(object) && KINDS.has(object.kind))
   for (const object of named) delete (object as JsonObject).kind
   return named.length > 0
 }
 
-const KINDS: ReadonlySet<unknown> = new Set(['message', 'text', 'data', 'file'])
-
-const versionNames = { 'json-0.3': 'A2A 0.3', 'proto-0.3': 'A2A 0.3 over HTTP', 'proto-1.0': 'A2A 1.0' } as const
+const KINDS: ReadonlySet<unknown> = new Set([resultKinds.message, ...partKinds])
 
 /** The members of other forms, and their replacement: in a part, in its `file`, in a message without parts. */
-const foreignNames: Readonly<Record<Form, Readonly<Record<'part' | 'file' | 'message', Record<string, string>>>>> = {
-  'json-0.3': {
-    part: { raw: '`file.bytes`', url: '`file.uri`' },
-    file: { fileWithBytes: '`bytes`', fileWithUri: '`uri`', mediaType: '`mimeType`' },
-    message: { content: '`parts`' },
-  },
-  'proto-0.3': {
-    part: { raw: '`file.fileWithBytes`', url: '`file.fileWithUri`' },
-    file: { bytes: '`fileWithBytes`', uri: '`fileWithUri`', mediaType: '`mimeType`' },
-    message: { parts: '`content`' },
-  },
-  'proto-1.0': {
-    part: { file: '`raw` or `url`', mimeType: '`mediaType`' },
-    file: {},
-    message: { content: '`parts`' },
-  },
-}
+const foreignNames = forEachShape(({ members }) => {
+  const noNames = () => new Map<string, string[]>()
+  const found = { part: noNames(), file: noNames(), message: noNames() }
+  for (const object of ['part', 'message'] as const)
+    for (const [newest, own] of members[object])
+      for (const { members: others } of Object.values(shapes)) {
+        const other = others[object].get(newest)
+        // An agent that does not find the name of a file still finds its content.
+        if (!other || newest === 'filename') continue
+        const crosses = own.isContent && own.inner !== other.inner
+        const name = (crosses && other.inner) || other.key
+        const use = crosses && own.inner ? `${own.inner}.${own.key}` : own.key
+        const names = found[own.inner && !crosses ? 'file' : object]
+        if (name !== use) names.set(name, [...new Set([...(names.get(name) ?? []), `\`${use}\``])])
+      }
+  return found
+})
 
 /** Finds a member that means something in another form only. */
-const findForeign = (message: Json | undefined, form: Form): string | undefined => {
+const findForeign = (message: Json | undefined, shape: Shape): string | undefined => {
   const find = (kind: 'part' | 'file' | 'message', object: Json | undefined, path: string): string | undefined => {
-    const names = foreignNames[form][kind]
-    const found = isJsonObject(object) ? Object.keys(names).find(name => (object[name] ?? null) !== null) : undefined
-    return found && `${path}.${found} is not part of ${versionNames[form]}: use ${names[found]}`
+    if (!isJsonObject(object)) return undefined
+    for (const [name, uses] of foreignNames[shape.form][kind])
+      if ((object[name] ?? null) !== null)
+        return `${path}.${name} is not part of ${shape.label}: use ${uses.join(' or ')}`
+    return undefined
   }
-  const { messageParts } = shapes[form]
-  const parts = isJsonObject(message) ? (message[messageParts] ?? undefined) : undefined
+  const { key = '' } = findMember(shape, 'message', 'part') ?? {}
+  const parts = isJsonObject(message) ? (message[key] ?? undefined) : undefined
   if (parts === undefined) return find('message', message, '')
   for (const [index, part] of Array.isArray(parts) ? parts.entries() : []) {
-    const path = `.${messageParts}[${index}]`
+    const path = `.${key}[${index}]`
     const found = find('part', part, path) ?? find('file', isJsonObject(part) ? part.file : undefined, `${path}.file`)
     if (found !== undefined) return found
   }
@@ -88,22 +95,29 @@ const findForeign = (message: Json | undefined, form: Form): string | undefined 
 }
 
 /** Returns what is at a path such as `.parts[0].text`. */
-const valueAt = (message: Json | undefined, path: string, form: Form): Json | undefined =>
+const valueAt = (message: Json | undefined, path: string, { hasKinds }: Shape): Json | undefined =>
   (path.match(/[^.[\]]+/g) ?? []).reduce<Json | undefined>((value, name) => {
     if (Array.isArray(value)) return value[Number(name)]
-    return isJsonObject(value) ? shapes[form].read(value, name) : undefined
+    return isJsonObject(value) ? (hasKinds ? value[name] : readProto(value, name)) : undefined
   }, message)
 
 /** Adds the value that was sent to what must be there; if it means one of `values`, names its spelling in the form. */
-const withValue = (description: string, value: Json | undefined, values: readonly EnumValue[], form: Form): string => {
+const withValue = (
+  description: string,
+  value: Json | undefined,
+  shape: Shape,
+  values?: 'roles' | 'taskStates',
+): string => {
   if (!description.startsWith('must be ')) return description
   if ((value ?? null) === null) return `${description}, but is missing`
   if (isPlainObject(value)) return `${description}, not an object`
   if (Array.isArray(value)) return `${description}, not ${value.length === 0 ? 'an empty list' : 'a list'}`
   const sent = typeof value === 'string' ? value.slice(0, MAX_SHOWN_LENGTH) : value
   const meaning = normalize(toText(sent))
-  const spelling = values.find(names => Object.values(names).some(name => normalize(name) === meaning))?.[form]
-  const required = spelling === undefined ? description : `must be ${spelling} in ${versionNames[form]}`
+  const hasMeaning = (name: string | undefined) => name !== undefined && normalize(name) === meaning
+  const spelling =
+    values && shape[values].find((_, number) => Object.values(shapes).some(other => hasMeaning(other[values][number])))
+  const required = spelling === undefined ? description : `must be ${spelling} in ${shape.label}`
   return `${required}, not ${JSON.stringify(sent)}`
 }
 

@@ -1,4 +1,4 @@
 export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './call-error.ts'
-export { isPlainObject, type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'
+export { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'
 export * from './message.ts'
 export * from './operations.ts'

@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
+import { formOf } from '../card/model/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_NAMED_TASKS } from '../limits.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { isPlainObject } from './jsonrpc.ts'
 import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
@@ -15,16 +15,14 @@ export type TaskReferences = { tasks: string[]; contexts: string[] }
  * ways.
  */
 export const readTaskReferences = (call: A2ACall): TaskReferences | InvalidParams => {
-  const { operation, binding, version, params, sources } = call
+  const { operation, params, sources } = call
+  const { sends, task } = operations[operation]
   const reader = new ReferenceReader(operation)
-  const isOfTask = operations[operation].needs !== 'pushNotifications' || (binding === 'JSONRPC' && version === '0.3')
-  for (const source of Object.values(sources ?? { params }))
-    reader.read(source, '', operation !== 'listTasks' && isOfTask)
+  // With `kind`, the parameters about a push configuration have the id of the task.
+  const idIsTask = sends || task === 'id' || (task !== undefined && formOf(call) === 'json-0.3')
+  for (const source of Object.values(sources ?? { params })) reader.read(source, '', idIsTask)
   return reader.finish()
 }
-
-/** The operations whose only id is that of a task. */
-export const TASK_OPERATIONS: readonly OperationName[] = ['getTask', 'cancel', 'resubscribe']
 
 /** Names of push configurations, and of what a message is sent in, in folded form: their `id` is not that of a task. */
 const PUSH_CONFIG = /^config$|pushnotification(?:config)?$/
@@ -103,7 +101,7 @@ class ReferenceReader {
       else for (const [task] of value.matchAll(NAMED_TASKS)) this.#tasks.add(task)
     } else if (value !== '') {
       const name = typeof value === 'string' ? value : ''
-      const isId = idIsTask && TASK_OPERATIONS.includes(this.#operation) && !name.includes('/')
+      const isId = idIsTask && operations[this.#operation].task === 'id' && !name.includes('/')
       const task = RESOURCE_NAME.exec(name)?.[1] ?? (isId ? name : '')
       if (task === '') this.#invalid ??= invalidParam(field, 'must be the name of a task, such as `tasks/1`')
       else this.#tasks.add(task)

@@ -1,5 +1,5 @@
 import { MAX_CALL_BYTES } from '../limits.ts'
-import { agentPath, anyText, type Body, describe, jsonBody, otherBody, withContent } from './contract/index.ts'
+import { agentPath, anyText, type Body, describe, jsonBody, otherBody, version, withContent } from './contract/index.ts'
 import { JsonRpcRequest, JsonRpcResponse } from './schemas/index.ts'
 
 const call = {
@@ -9,7 +9,7 @@ const call = {
     'An internal agent needs a token with the scope `read`.',
   access: 'card',
   headers: {
-    'A2A-Version': anyText('The version of A2A that the call is in: 1.0 or 0.3.'),
+    'A2A-Version': version('the call is in'),
     'A2A-Extensions': anyText('The URIs of the extensions that the caller supports, separated by commas.'),
   },
   limits: ['CALL_LIMIT', 'FETCH_LIMIT'],

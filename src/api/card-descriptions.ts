@@ -1,7 +1,7 @@
 import { dialectNames } from '../card/model/index.ts'
 import type { ProblemCode } from '../problems.ts'
 import { UPSTREAM_PROBLEMS } from './agent-errors.ts'
-import { agentPath, anyText, choice, describe, json, text } from './contract/index.ts'
+import { agentPath, anyText, choice, describe, json, text, version } from './contract/index.ts'
 import { AgentCard } from './schemas/index.ts'
 
 /** Describes an endpoint for a card, and the error for none. */
@@ -16,7 +16,7 @@ export const card = <Missing extends ProblemCode>(summary: string, missing: Miss
     },
     openQuery: true,
     headers: {
-      'A2A-Version': anyText('The version of A2A that the card should have the form of: 1.0 or 0.3.'),
+      'A2A-Version': version('the card should have the form of'),
       Prefer: anyText('`server-timing` adds `Server-Timing` to the response (RFC 7240).'),
     },
     responses: { 200: json('The card.', AgentCard, { headers: ['Last-Modified', 'A2A-Version'] }) },

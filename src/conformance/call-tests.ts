@@ -1,6 +1,7 @@
-import { type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
+import { writeObject } from '../a2a/bridge/index.ts'
+import { methodOf, type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import type { Protocol, ReceiptTest } from '../card/model/index.ts'
+import { formOf, type Protocol, type ReceiptTest, versions, type WireVersion } from '../card/model/index.ts'
 import { createOutputComparison } from '../gateway/gate/index.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/index.ts'
 import { intersects, type JsonObject, parseMediaRange } from '../json/index.ts'
@@ -66,7 +67,7 @@ const expectError =
     const { binding, version } = context.protocol
     // The errors of 0.3 have no codes over HTTP.
     const isNotFound = outcome.kind === 'error' && outcome.reason === undefined && outcome.status === 404
-    const isPlain = isNotFound && binding === 'HTTP+JSON' && version === '0.3'
+    const isPlain = isNotFound && binding === 'HTTP+JSON' && !hasReasons(version)
     return passIf(
       (outcome.kind === 'error' && isExpected(outcome.reason)) ||
         (isPlain && isExpected('TASK_NOT_FOUND', 'METHOD_NOT_FOUND')),
@@ -74,9 +75,12 @@ const expectError =
     )
   }
 
+/** Returns whether errors of a version have the reasons of 1.0. */
+const hasReasons = (version: WireVersion): boolean => versions[version].errors === 'details'
+
 /** Returns whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
 const isOfV1 = ({ profile: { targets }, protocol }: TestContext): boolean =>
-  protocol.version === '1.0' && targets.some(({ version }) => version === '1.0')
+  hasReasons(protocol.version) && targets.some(({ version }) => hasReasons(version))
 
 /** Expects the error of an operation that the agent does not declare. 0.3 does not require one of its own for it. */
 const expectUndeclared =
@@ -111,25 +115,21 @@ export const writeCall = ({ operation, params, write }: CallTest, protocol: Prot
   if (write) return write(protocol, id)
   const { binding, version } = protocol
   const written = params?.(protocol, id) ?? { id }
-  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', written)
+  if (binding === 'JSONRPC') return jsonRpcMessage(id, methodOf(operation, version) ?? '', written)
   const [method = 'GET'] = operations[operation].http[0]
   const path = (pathOf(operation, version) ?? '').replaceAll(/\{\w+\}/g, id)
   const { message, configuration } = written
   return { method, path, ...(message !== undefined && { body: JSON.stringify({ message, configuration }) }) }
 }
 
+const parts = [{ text: 'This is a test of whether you answer. Please answer in one short sentence.' }]
+
 const writeMessage =
   (...acceptedOutputModes: string[]) =>
-  ({ binding, version }: Protocol, id: string): JsonObject => {
-    const text = 'This is a test of whether you answer. Please answer in one short sentence.'
-    const form: JsonObject =
-      version === '1.0'
-        ? { role: 'ROLE_USER', parts: [{ text }] }
-        : binding === 'JSONRPC'
-          ? { kind: 'message', role: 'user', parts: [{ kind: 'text', text }] }
-          : { role: 'ROLE_USER', content: [{ text }] }
+  (protocol: Protocol, id: string): JsonObject => {
+    const message = writeObject('message', { messageId: id, role: 'ROLE_USER', parts }, protocol)
     const configuration = acceptedOutputModes.length > 0 ? { acceptedOutputModes } : {}
-    return { message: { messageId: id, ...form }, configuration }
+    return { message: { messageId: id, ...message }, configuration }
   }
 
 /** The agent itself needs no extended card where its manifest has one for this host. */
@@ -163,7 +163,9 @@ export const harmlessTests: readonly CallTest[] = [
     claim: requires('VERSION_NOT_SUPPORTED'),
     namedVersion: '99.0',
     skip: ({ protocol, through }) =>
-      through === 'direct' && protocol.version === '0.3' ? 'A2A 0.3 has no error for versions.' : undefined,
+      through === 'gate' || hasReasons(protocol.version)
+        ? undefined
+        : `A2A ${protocol.version} has no error for versions.`,
     evaluate: expectError('VERSION_NOT_SUPPORTED'),
   },
   {
@@ -172,10 +174,10 @@ export const harmlessTests: readonly CallTest[] = [
     operation: 'getTask',
     claim: requires('METHOD_NOT_FOUND'),
     write: ({ binding, version }, id) => {
-      const isV1 = version === '1.0'
+      const method = methodOf('send', version)?.includes('/') ? 'calling-card/check' : 'CallingCardCheck'
       return binding === 'JSONRPC'
-        ? jsonRpcMessage(id, isV1 ? 'CallingCardCheck' : 'calling-card/check', {})
-        : { method: 'GET', path: isV1 ? 'callingCardCheck' : 'v1/callingCardCheck' }
+        ? jsonRpcMessage(id, method, {})
+        : { method: 'GET', path: `${versions[version].pathPrefix}callingCardCheck` }
     },
     evaluate: (outcome, context) => {
       const status = 'status' in outcome ? outcome.status : 0
@@ -256,7 +258,8 @@ export const harmlessTests: readonly CallTest[] = [
     title: 'Has push notifications if its card declares them',
     operation: 'getPushConfig',
     claim: declares('pushNotifications'),
-    params: ({ version }, id) => (version === '1.0' ? { taskId: id, id } : { id, pushNotificationConfigId: id }),
+    params: (protocol, id) =>
+      formOf(protocol) === 'json-0.3' ? { id, pushNotificationConfigId: id } : { taskId: id, id },
     skip: skipIfClosed,
     evaluate: expectCapability('pushNotifications', 'PUSH_NOTIFICATION_NOT_SUPPORTED'),
   },

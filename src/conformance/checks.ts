@@ -1,3 +1,4 @@
+import { operations } from '../a2a/index.ts'
 import {
   type CallTarget,
   dialectNames,
@@ -7,6 +8,8 @@ import {
   type ReceiptTest,
   type StoredReceipt,
   translatedProtocols,
+  versions,
+  wireVersions,
 } from '../card/model/index.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
 import { config, type Variables } from '../config.ts'
@@ -109,7 +112,7 @@ const runTest = async (
   const head = { id: test.id, title, through, protocol: `${binding} ${version}`, claimed }
   if (skip !== undefined) return { result: { ...head, result: 'skipped', reason: skip }, isUnanswered: false }
   const id = crypto.randomUUID()
-  const streams = operation === 'resubscribe' || operation === 'stream'
+  const { streams = false } = operations[operation]
   const call = { ...writeCall(test, protocol, id), protocol, namedVersion: test.namedVersion ?? version, streams }
   const answer = await send(call, { seconds, authorized, gateOnly, wholeStream })
   const outcome = readOutcome(answer, { protocol, operation, id })
@@ -194,7 +197,7 @@ const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
       answer: get(file),
       evaluate: evaluateCard,
     })),
-    ...['1.0', '0.3'].map(version => ({
+    ...[...new Set(wireVersions.map(each => versions[each].card))].toReversed().map(version => ({
       id: `card-${version}`,
       title: `Has a card in A2A ${version}`,
       claimed: `A2A-Version: ${version}`,

@@ -3,6 +3,7 @@ import {
   type AnswerPlace,
   type CallError,
   type Inspected,
+  listsTasks,
   type OperationName,
   operations,
   type ResultFacts,
@@ -145,7 +146,7 @@ const createAnswerPolicy = (context: CallContext, { call, profile, owned }: Forw
     return decision instanceof Promise ? decision.then(inspectShown) : inspectShown(decision)
   }
   // A repair of the tasks of others would show that they exist, as a warning about them would.
-  const onRepair = call.operation === 'listTasks' ? undefined : policy.onRepair
+  const onRepair = listsTasks(call.operation) ? undefined : policy.onRepair
   return { ...policy, level: 'enforce', inspect, onRepair }
 }
 
@@ -202,8 +203,13 @@ export type CallEnd =
 const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
 const PUSH_NOTIFICATION_NOT_SUPPORTED = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
 const UNSUPPORTED_OPERATION = specifiedError('UNSUPPORTED_OPERATION').code
-const EXTENDED_CARD_NOT_CONFIGURED = specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code
 const VERSION_NOT_SUPPORTED = specifiedError('VERSION_NOT_SUPPORTED').code
+
+/** The errors with which an agent refuses what it does not support. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([
+  ...[METHOD_NOT_FOUND, PUSH_NOTIFICATION_NOT_SUPPORTED, UNSUPPORTED_OPERATION],
+  specifiedError('EXTENDED_AGENT_CARD_NOT_CONFIGURED').code,
+])
 
 /** The errors that show what an agent supports, as HTTP+JSON names them. */
 const CODES: ReadonlyMap<string, number> = new Map(
@@ -212,22 +218,20 @@ const CODES: ReadonlyMap<string, number> = new Map(
     .map(({ code, reason }) => [reason, code]),
 )
 
-/** Operations whose path names nothing that may not exist, so that a 404 is about the operation. */
-const OPERATIONS_WITHOUT_IDS: readonly OperationName[] = ['send', 'stream', 'listTasks', 'extendedCard']
-
 /** Returns what a forwarded call has shown of its agent. */
 export const observedCallOf = (
   { operation, binding, version }: Pick<A2ACall, 'operation' | 'binding' | 'version'>,
   hasPushConfig: boolean,
   end: CallEnd,
 ): ObservedCall => {
-  const { needs } = operations[operation]
+  const { needs, sends } = operations[operation]
   const { agentError } = end
   const code = codeOf(agentError)
   const failure = failureOf(end, code)
   const outcome = outcomeOf(operation, end.status, code, failure)
   // An agent that answers with an error of A2A speaks the protocol, unless it refuses the version or the main method.
-  const isMainMethodRefused = operation === 'send' && outcome === 'refused' && code !== PUSH_NOTIFICATION_NOT_SUPPORTED
+  const isMainMethodRefused =
+    sends && needs === undefined && outcome === 'refused' && code !== PUSH_NOTIFICATION_NOT_SUPPORTED
   const isA2A = outcome === 'answered' || (agentError !== undefined && code !== METHOD_NOT_FOUND)
   const isRefused = code === VERSION_NOT_SUPPORTED || isMainMethodRefused
   const isStreamMissing = outcome === 'answered' && !(end.error === undefined && end.isStream)
@@ -250,21 +254,12 @@ const outcomeOf = (
   code: number | undefined,
   failure: string | undefined,
 ): Outcome => {
-  // A server that does not know a method or path responds with one of these.
-  const isUnknown = status === 405 || status === 501 || (status === 404 && OPERATIONS_WITHOUT_IDS.includes(operation))
+  const { http, failsIfEnded } = operations[operation]
+  // A server that does not know a method or path responds with one of these. The id in a path may be unknown, too.
+  const isUnknown = status === 405 || status === 501 || (status === 404 && !http[1].includes('{'))
   if (code === undefined && isUnknown) return 'refused'
   if (failure === undefined) return 'answered'
-  switch (code) {
-    case METHOD_NOT_FOUND:
-    case PUSH_NOTIFICATION_NOT_SUPPORTED:
-    case EXTENDED_CARD_NOT_CONFIGURED:
-      return 'refused'
-    case UNSUPPORTED_OPERATION:
-      // The specification has this error for a task that has ended, too.
-      return operation === 'resubscribe' || operation === 'send' ? 'failed' : 'refused'
-    default:
-      return 'failed'
-  }
+  return REFUSALS.has(code) && !(failsIfEnded && code === UNSUPPORTED_OPERATION) ? 'refused' : 'failed'
 }
 
 /** Returns the code of an agent's error in JSON-RPC; over HTTP+JSON the code in an error is a status. */

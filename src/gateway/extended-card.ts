@@ -1,4 +1,4 @@
-import { type A2ACall, type CallError, operations, pathOf } from '../a2a/index.ts'
+import { type A2ACall, type CallError, methodOf, pathOf } from '../a2a/index.ts'
 import { callerKey } from '../auth/index.ts'
 import { compileAgentExtendedCard, parseStored } from '../card/compile/index.ts'
 import type { CallProfile } from '../card/index.ts'
@@ -103,7 +103,7 @@ const fetchCard = async (
   const message: UpstreamMessage =
     binding === 'HTTP+JSON'
       ? { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
-      : jsonRpcMessage(id, operations.extendedCard[version] ?? '', rewriteRoutingParams({}, target))
+      : jsonRpcMessage(id, methodOf('extendedCard', version) ?? '', rewriteRoutingParams({}, target))
   const inbound = { toUpstream: () => message }
   const response = await forwardCall(context, { call: extendedCall, profile, target, inbound })
   if ('kind' in response) return response

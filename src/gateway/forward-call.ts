@@ -59,12 +59,7 @@ export const forwardCall = async (context: CallContext, permitted: PermittedCall
     profile.identity &&
     (await (
       await import('./upstream/caller-identity.ts')
-    ).assertCaller(
-      {
-        ...{ ...profile.identity, caller, audience: target.url, agent: agent.id, tiers: profile.tiers },
-      },
-      env,
-    ))
+    ).assertCaller({ ...profile.identity, caller, audience: target.url, agent: agent.id, tiers: profile.tiers }, env))
   if (identity && 'misconfigured' in identity) return misconfigured(identity.misconfigured)
   const { timeoutSeconds, service, credentials } = route
   const streams = operations[call.operation].streams === true

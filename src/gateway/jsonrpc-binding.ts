@@ -25,9 +25,9 @@ import {
   callableBy,
   findAgentByName,
   type InboundCall,
+  impliedVersions,
   preferVersionError,
   readCallBody,
-  supportedVersions,
   UNAVAILABLE,
 } from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
@@ -102,7 +102,7 @@ export class JsonRpcCall implements InboundCall {
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'JSONRPC', profile)
     const { id, method } = this.#rpc
-    const resolved = resolveMethod(method, requested.version, supportedVersions(profile, 'JSONRPC'))
+    const resolved = resolveMethod(method, requested.version, impliedVersions(profile, 'JSONRPC'))
     if ('kind' in resolved) return preferVersionError(resolved, 'JSONRPC', profile)
     const call: A2ACall = {
       binding: 'JSONRPC',

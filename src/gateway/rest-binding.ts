@@ -1,24 +1,31 @@
 import {
   type A2ACall,
   type CallError,
+  chooseVersion,
   type ErrorForm,
-  isPlainObject,
   isVersionParameter,
   matchRestPath,
   normalizeRestPath,
   type RestMatch,
   readExtensions,
   readVersion,
-  rejectVersionMismatch,
+  resolveRestVersion,
   versionOfPath,
 } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import { type CallTarget, versions } from '../card/model/index.ts'
 import { writeV0SchemeWithWrapper } from '../card/read/index.ts'
 import { a2aResponse, type Handler, PRIVATE_NO_STORE } from '../http/index.ts'
-import { isJsonObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, mapMembers } from '../json/index.ts'
 import type { CachedDocument } from '../registry/edge/index.ts'
-import { type AgentRef, agentById, type InboundCall, preferVersionError, readCallBody } from './gate/index.ts'
+import {
+  type AgentRef,
+  agentById,
+  type InboundCall,
+  impliedVersions,
+  preferVersionError,
+  readCallBody,
+} from './gate/index.ts'
 import { handleCall } from './handle-call.ts'
 import { rewriteRoutingParams, type UpstreamMessage } from './upstream/start.ts'
 
@@ -60,12 +67,14 @@ export class RestCall implements InboundCall {
     if ('kind' in this.#body) return this.#body
     const requested = readVersion(this.#request)
     if ('kind' in requested) return preferVersionError(requested, 'HTTP+JSON', profile)
-    const mismatch = rejectVersionMismatch(this.#request.method, this.#match, requested.version)
-    if (mismatch) return preferVersionError(mismatch, 'HTTP+JSON', profile)
+    const implied = impliedVersions(profile, 'HTTP+JSON')
+    const resolved = resolveRestVersion(this.#request.method, this.#match, requested.version, implied)
+    if ('kind' in resolved) return preferVersionError(resolved, 'HTTP+JSON', profile)
     const { value } = this.#body
     if (value !== null && !isPlainObject(value))
       return { kind: 'not-a-request', detail: 'The body must be a JSON object.' }
-    const { operation, version, pathParams } = this.#match
+    const { version } = resolved
+    const { operation, pathParams } = this.#match
     const { searchParams } = new URL(this.#request.url)
     // Without the version, which is sent as a header. A repeated parameter has its first value only.
     const named = [...searchParams].filter(([name]) => !isVersionParameter(name))
@@ -75,7 +84,7 @@ export class RestCall implements InboundCall {
       binding: 'HTTP+JSON',
       operation,
       version,
-      dialect: version,
+      dialect: versions[version].card,
       id: null,
       // The path wins over the body, and the body over the query.
       params: { ...Object.fromEntries(Object.entries(query).reverse()), ...body, ...pathParams },
@@ -95,8 +104,13 @@ export class RestCall implements InboundCall {
   }
 
   getErrorForm(): ErrorForm {
-    const version = 'version' in this.#match ? this.#match.version : versionOfPath(this.#path)
-    return { binding: 'HTTP+JSON', version, id: null }
+    const { version: named } = { version: undefined, ...readVersion(this.#request) }
+    const having = 'versions' in this.#match ? this.#match.versions : [versionOfPath(this.#path)]
+    return {
+      binding: 'HTTP+JSON',
+      version: chooseVersion(having, () => (named === undefined ? [] : [named])),
+      id: null,
+    }
   }
 
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {

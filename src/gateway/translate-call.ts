@@ -1,5 +1,5 @@
 import { type BridgedCall, bridgeCall } from '../a2a/bridge/index.ts'
-import { type A2ACall, type AnswerPlace, type CallError, operations } from '../a2a/index.ts'
+import { type A2ACall, type AnswerPlace, type CallError, methodOf } from '../a2a/index.ts'
 import { createTokenFinder } from '../auth/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
 import { omit } from '../json/index.ts'
@@ -39,7 +39,7 @@ export const translateCall = (
 const writeMessage = ({ call, httpMethod, path, hasBody }: BridgedCall, target: CallTarget): UpstreamMessage => {
   const params = rewriteRoutingParams(call.params, target)
   const { operation, version, id, binding } = call
-  if (binding === 'JSONRPC') return jsonRpcMessage(id, operations[operation][version] ?? '', params)
+  if (binding === 'JSONRPC') return jsonRpcMessage(id, methodOf(operation, version) ?? '', params)
   return { method: httpMethod, ...(path !== undefined && { path }), ...(hasBody && { body: JSON.stringify(params) }) }
 }
 

@@ -8,6 +8,22 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+// V8 has these; TypeScript's library does not yet: https://github.com/tc39/proposal-json-parse-with-source
+declare global {
+  interface JSON {
+    parse(text: string, reviver: (this: unknown, name: string, value: Json, context: { source?: string }) => Json): Json
+    rawJSON(text: string): { rawJSON: string }
+    isRawJSON(value: unknown): boolean
+  }
+}
+
+/** Checks whether a value is a JSON object, and not a number that stays as it was sent. */
+export const isPlainObject = (value: unknown): value is JsonObject => isJsonObject(value) && !JSON.isRawJSON(value)
+
+/** Returns a number that stays as it was sent as one of JavaScript, and any other value unchanged. */
+export const readNumber = (value: Json | undefined): Json | undefined =>
+  JSON.isRawJSON(value) ? Number(JSON.stringify(value)) : value
+
 /** Checks whether two JSON values are equal, whatever the order of their members. */
 export const jsonEquals = (left: Json | undefined, right: Json | undefined): boolean => {
   if (left === right) return true

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { operations, readExtensions, readVersion, resolveMethod, versionForError } from '../../src/a2a/operations.ts'
+import {
+  methodOf,
+  operations,
+  readExtensions,
+  readVersion,
+  resolveMethod,
+  versionForError,
+} from '../../src/a2a/operations.ts'
 
 /** Operation, method names in 0.3 and 1.0, and the capability that it needs. */
 const table = [
@@ -23,25 +30,28 @@ describe('operations', () => {
 
   it('have the method names and the capability of the specification', () => {
     for (const [operation, v03, v10, needs] of table) {
-      expect(operations[operation]).toMatchObject({ '1.0': v10, ...(v03 && { '0.3': v03 }), ...(needs && { needs }) })
+      expect(operations[operation]).toMatchObject({
+        names: { '1.0': v10, ...(v03 && { '0.3': v03 }) },
+        ...(needs && { needs }),
+      })
       // A name is found in its version, with or without a version.
       const found = { operation, version: '1.0', dialect: '1.0' }
-      expect([resolveMethod(v10, '1.0', []), resolveMethod(v10, undefined, ['0.3'])]).toStrictEqual([found, found])
+      expect([resolveMethod(v10, '1.0'), resolveMethod(v10, undefined, () => ['0.3'])]).toStrictEqual([found, found])
       // The error for a name of the other version gives the right one.
       const missing = { kind: 'method', method: v10, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) }
-      expect(resolveMethod(v10, '0.3', [])).toStrictEqual(missing)
+      expect(resolveMethod(v10, '0.3')).toStrictEqual(missing)
       if (v03 === undefined) continue
       const foundV03 = { operation, version: '0.3', dialect: '0.3' }
-      expect([resolveMethod(v03, '0.3', []), resolveMethod(v03, undefined, ['1.0'])]).toStrictEqual([
+      expect([resolveMethod(v03, '0.3'), resolveMethod(v03, undefined, () => ['1.0'])]).toStrictEqual([
         foundV03,
         foundV03,
       ])
       const otherVersion = { kind: 'method', method: v03, version: '1.0', currentName: v10 }
-      expect(resolveMethod(v03, '1.0', [])).toStrictEqual(otherVersion)
+      expect(resolveMethod(v03, '1.0')).toStrictEqual(otherVersion)
     }
     const capabilities = Object.entries(operations).map(([name, { needs }]) => [name, needs])
     expect(capabilities).toStrictEqual(table.map(([operation, , , needs]) => [operation, needs]))
-    expect(operations.listTasks['0.3']).toBeUndefined()
+    expect(methodOf('listTasks', '0.3')).toBeUndefined()
   })
 })
 
@@ -52,7 +62,7 @@ describe('method names of the extended card', () => {
     ['agent/getAuthenticatedExtendedCard', '0.3'],
     ['GetExtendedAgentCard', '1.0'],
   ])('%s requests the dialect %s', (name, dialect) => {
-    expect(resolveMethod(name, undefined, [])).toMatchObject({ operation: 'extendedCard', dialect })
+    expect(resolveMethod(name, undefined)).toMatchObject({ operation: 'extendedCard', dialect })
   })
 
   const aliases = ['agent/extendedCard', 'agent/authenticatedExtendedCard']
@@ -60,13 +70,13 @@ describe('method names of the extended card', () => {
   it('are valid in both versions', () => {
     const dialect = expect.any(String)
     for (const name of aliases)
-      expect([resolveMethod(name, '0.3', []), resolveMethod(name, '1.0', [])]).toStrictEqual([
+      expect([resolveMethod(name, '0.3'), resolveMethod(name, '1.0')]).toStrictEqual([
         { operation: 'extendedCard', version: '0.3', dialect },
         { operation: 'extendedCard', version: '1.0', dialect },
       ])
     // Without a version, the agent's own decides.
     const spoken = [['1.0', '0.3'], ['0.3'], ['1.0'], []] as const
-    const found = spoken.flatMap(each => aliases.map(name => resolveMethod(name, undefined, each)))
+    const found = spoken.flatMap(each => aliases.map(name => resolveMethod(name, undefined, () => each)))
     const versions = ['0.3', '0.3', '0.3', '0.3', '1.0', '1.0', '0.3', '0.3']
     expect(found).toEqual(versions.map(version => ({ operation: 'extendedCard', version, dialect })))
   })
@@ -84,7 +94,7 @@ describe('retired method names', () => {
     ['ListTaskPushNotificationConfig', 'tasks/pushNotificationConfig/list', 'ListTaskPushNotificationConfigs'],
     ['GetAuthenticatedExtendedCard', 'agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
   ])('%s is rejected with the current name', (method, v03, v10) => {
-    expect([resolveMethod(method, '0.3', []), resolveMethod(method, '1.0', [])]).toStrictEqual([
+    expect([resolveMethod(method, '0.3'), resolveMethod(method, '1.0')]).toStrictEqual([
       { kind: 'method', method, version: '0.3', ...(v03 !== undefined && { currentName: v03 }) },
       { kind: 'method', method, version: '1.0', currentName: v10 },
     ])
@@ -95,7 +105,7 @@ describe('unknown method names', () => {
   it('are rejected in the version whose style they have', () => {
     const names = ['message/shout', '', 'sendmessage', 'toString', '__proto__', 'constructor', 'message/send ']
     for (const [method, version] of [['ShoutMessage', '1.0'], ...names.map(name => [name, '0.3'] as const)] as const)
-      expect(resolveMethod(method, undefined, ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
+      expect(resolveMethod(method, undefined, () => ['0.3', '1.0'])).toStrictEqual({ kind: 'method', method, version })
   })
 })
 

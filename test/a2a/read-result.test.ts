@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
+import { methodOf, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { type AnswerPlace, readResult } from '../../src/a2a/read-result.ts'
 import { type CallBinding, callBindings, type WireVersion, wireVersions } from '../../src/card/model/versions.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/json/json.ts'
-import { eventsOf, type ResultForm, resultOf } from '../support/answers.ts'
+import { eventsOf, type ResultForm, resultFormOf, resultOf } from '../support/answers.ts'
 import { growth, linear } from '../support/cpu-time.ts'
 
 type Call = { binding: CallBinding; version: WireVersion; operation: OperationName }
@@ -12,13 +12,10 @@ type Call = { binding: CallBinding; version: WireVersion; operation: OperationNa
 const calls: Call[] = wireVersions.flatMap(version =>
   callBindings.flatMap(binding =>
     operationNames
-      .filter(operation => operations[operation][version] !== undefined)
+      .filter(operation => methodOf(operation, version) !== undefined)
       .map(operation => ({ binding, version, operation })),
   ),
 )
-
-const formOf = ({ binding, version }: Call): ResultForm =>
-  version === '0.3' && binding === 'HTTP+JSON' ? '0.3 over HTTP' : version
 
 const answerOf = ({ binding }: Call, result: Json): Json =>
   binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result } : result
@@ -35,7 +32,7 @@ const callsWith = (bodyOf: (call: Call) => unknown, place?: AnswerPlace): string
     .map(({ operation, version, binding }) => `${operation} ${version} ${binding}`)
 
 const inAll = (operation: OperationName): string[] => [
-  ...(operations[operation]['0.3'] ? [`${operation} 0.3 JSONRPC`, `${operation} 0.3 HTTP+JSON`] : []),
+  ...(methodOf(operation, '0.3') ? [`${operation} 0.3 JSONRPC`, `${operation} 0.3 HTTP+JSON`] : []),
   `${operation} 1.0 JSONRPC`,
   `${operation} 1.0 HTTP+JSON`,
 ]
@@ -49,12 +46,12 @@ describe('the answer to a call', () => {
       return { ...Object.fromEntries(members), metadata: null, 'x-vendor': [{ deep: null }] }
     }
     for (const call of calls) {
-      const result = resultOf(call.operation, formOf(call))
+      const result = resultOf(call.operation, resultFormOf(call))
       expect(faultOf(call, answerOf(call, result)), JSON.stringify(call)).toBeUndefined()
       // What is empty has no members at all.
       if (call.operation !== 'deletePushConfig')
         expect(faultOf(call, answerOf(call, extend(result))), JSON.stringify(call)).toBeUndefined()
-      for (const event of operations[call.operation].streams ? eventsOf(formOf(call)) : [])
+      for (const event of operations[call.operation].streams ? eventsOf(resultFormOf(call)) : [])
         expect(faultOf(call, answerOf(call, event), 'event'), JSON.stringify([call, event])).toBeUndefined()
     }
   })
@@ -99,7 +96,7 @@ describe('the answer to a call', () => {
 
   it('has the form of its version', () => {
     const valid = callsWith(call => {
-      const other = formOf(call) === '1.0' ? '0.3' : '1.0'
+      const other = resultFormOf(call) === '1.0' ? '0.3' : '1.0'
       const listed = call.operation === 'listTasks' ? { tasks: [resultOf('getTask', '0.3')] } : undefined
       return answerOf(call, listed ?? resultOf(call.operation, other))
     })
@@ -129,7 +126,7 @@ describe('the answer to a call', () => {
       ['an error without a message', () => ({ ...response, error: { code: 1 } })],
     ]
     for (const [what, body, valid = []] of rows) {
-      const found = callsWith(call => body(resultOf(call.operation, formOf(call))))
+      const found = callsWith(call => body(resultOf(call.operation, resultFormOf(call))))
       expect(
         found.filter(name => name.endsWith('JSONRPC')),
         what,
@@ -219,7 +216,7 @@ describe('a result', () => {
     return copy
   }
   const faultWith = (call: Call, path: string, value: Json | undefined) =>
-    faultOf(call, answerOf(call, withValue(resultOf(call.operation, formOf(call)), path, value)))
+    faultOf(call, answerOf(call, withValue(resultOf(call.operation, resultFormOf(call)), path, value)))
 
   const [nonEmpty, text, state] = ['must be a string that is not empty', 'must be a string', 'must be a task state']
   const oneContent = 'must have exactly one of text, raw, url, data'

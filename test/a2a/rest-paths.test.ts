@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchRestPath, normalizeRestPath, rejectVersionMismatch } from '../../src/a2a/rest-paths.ts'
+import { matchRestPath, normalizeRestPath, resolveRestVersion } from '../../src/a2a/rest-paths.ts'
 
 /** The paths of the specification; `:subscribe` also as GET, which the official servers accept. */
 const table = [
@@ -25,11 +25,11 @@ describe('matchRestPath', () => {
   it('matches the paths of v1.0, and those of v0.3 below v1/', () => {
     for (const [method, path, operation, pathParams] of table)
       expect([matchRestPath(method, path), matchRestPath(method, `v1/${path}`)]).toStrictEqual([
-        { operation, version: '1.0', pathParams },
-        { operation, version: '0.3', pathParams },
+        { operation, versions: ['1.0'], pathParams },
+        { operation, versions: ['0.3'], pathParams },
       ])
     // In one version only.
-    const match = (operation: string, version: string) => ({ operation, version, pathParams: {} })
+    const match = (operation: string, version: string) => ({ operation, versions: [version], pathParams: {} })
     const rows: [path: string, match?: object][] = [
       ['tasks', match('listTasks', '1.0')],
       ['v1/tasks'],
@@ -82,7 +82,7 @@ describe('path parameters', () => {
     }
     for (const [sent, id] of Object.entries(ids))
       expect(matchRestPath('POST', `tasks/${sent}:cancel`), sent).toStrictEqual({
-        ...{ operation: 'cancel', version: '1.0', pathParams: { id } },
+        ...{ operation: 'cancel', versions: ['1.0'], pathParams: { id } },
       })
   })
 
@@ -106,15 +106,24 @@ describe('path parameters', () => {
   })
 })
 
-describe('rejectVersionMismatch', () => {
-  const send = { operation: 'send', version: '1.0' } as const
+describe('resolveRestVersion', () => {
+  const send = { operation: 'send', versions: ['1.0'] } as const
 
   it.each([undefined, '1.0'] as const)('accepts the version %s', version => {
-    expect(rejectVersionMismatch('POST', send, version)).toBeUndefined()
+    expect(resolveRestVersion('POST', send, version)).toStrictEqual({ version: '1.0' })
+  })
+
+  it('chooses, for a call that names none, one that the agent supports, else the oldest', () => {
+    const both = { operation: 'send', versions: ['0.3', '1.0'] } as const
+    const choices = [() => ['1.0'] as const, () => ['1.0', '0.3'] as const, () => []]
+    expect(choices.map(supported => resolveRestVersion('POST', both, undefined, supported))).toStrictEqual([
+      ...[{ version: '1.0' }, { version: '0.3' }, { version: '0.3' }],
+    ])
+    expect(resolveRestVersion('POST', both, '1.0', () => ['0.3'])).toStrictEqual({ version: '1.0' })
   })
 
   it('gives the path of the other version', () => {
-    expect(rejectVersionMismatch('POST', send, '0.3')).toStrictEqual({
+    expect(resolveRestVersion('POST', send, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'POST /message:send',
       version: '0.3',
@@ -123,7 +132,7 @@ describe('rejectVersionMismatch', () => {
   })
 
   it('gives no path if the other version has none', () => {
-    expect(rejectVersionMismatch('GET', { operation: 'listTasks', version: '1.0' }, '0.3')).toStrictEqual({
+    expect(resolveRestVersion('GET', { operation: 'listTasks', versions: ['1.0'] }, '0.3')).toStrictEqual({
       kind: 'method',
       method: 'GET /tasks',
       version: '0.3',

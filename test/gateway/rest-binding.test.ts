@@ -7,7 +7,7 @@ const readParams = async (query: string, body: string) => {
   const headers = { 'Content-Type': 'application/json' }
   const call = new RestCall(new Request(url, { method: 'POST', headers, body }), 'a')
   expect(await call.read()).toBeUndefined()
-  const parsed = call.parse({} as never)
+  const parsed = call.parse({ targets: [] } as never)
   if ('kind' in parsed) throw new Error(parsed.kind)
   return parsed.params
 }

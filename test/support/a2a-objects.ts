@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ObjectName } from '../../src/a2a/bridge/objects.ts'
+import type { ResultName } from '../../src/a2a/objects/index.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { webUrl } from './cards/generated.ts'
 
@@ -71,7 +71,7 @@ const artifact = fc
 
 const ids = { taskId: text, contextId: text }
 /** Objects of 1.0, from which those of the other forms are made. */
-export const arbitraryObjects: Record<Exclude<ObjectName, 'status' | 'artifact'>, fc.Arbitrary<JsonObject>> = {
+export const arbitraryObjects: Record<ResultName, fc.Arbitrary<JsonObject>> = {
   message,
   task: fc
     .record({

@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
+import { methodOf, type OperationName, operationNames, operations } from '../../src/a2a/operations.ts'
 import { matchRestPath } from '../../src/a2a/rest-paths.ts'
-import type { CallBinding, WireVersion } from '../../src/card/model/versions.ts'
+import type { CallBinding, Protocol, WireVersion } from '../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { json } from './upstream.ts'
 
 /** The forms in which agents write results: over JSON-RPC in 0.3, over HTTP+JSON in 0.3, and in 1.0. */
 export type ResultForm = '0.3' | '0.3 over HTTP' | '1.0'
+
+/** Returns the form of results in a protocol. */
+export const resultFormOf = ({ binding, version }: Protocol): ResultForm => {
+  if (version !== '0.3') return '1.0'
+  return binding === 'HTTP+JSON' ? '0.3 over HTTP' : version
+}
 
 const messages = {
   '0.3': { kind: 'message', messageId: 'answer', role: 'agent', parts: [{ kind: 'text', text: 'It rains' }] },
@@ -50,34 +56,23 @@ const pushConfigs = {
   '1.0': { id: 'p-1', taskId: 't-1', url: pushUrl },
 }
 
-const wrapped = (form: ResultForm) => ({
-  message: form === '0.3' ? messages[form] : { message: messages[form] },
-  task: form === '0.3' ? tasks[form] : { task: tasks[form] },
-})
-
 /** Returns a valid result of an operation in a form. */
 export const resultOf = (operation: OperationName, form: ResultForm): Json => {
-  switch (operation) {
-    case 'send':
-    case 'stream':
-      return wrapped(form).message
-    case 'resubscribe':
-      return wrapped(form).task
-    case 'getTask':
-    case 'cancel':
-      return tasks[form]
-    case 'listTasks':
-      return { tasks: [tasks['1.0']], nextPageToken: '', pageSize: 1, totalSize: 1 }
-    case 'createPushConfig':
-    case 'getPushConfig':
-      return pushConfigs[form]
-    case 'listPushConfigs':
-      return form === '0.3' ? [pushConfigs[form]] : { configs: [pushConfigs[form]], nextPageToken: '' }
-    case 'deletePushConfig':
-      return form === '0.3' ? null : {}
-    case 'extendedCard':
-      return { name: 'Weather Agent' }
+  const { result, sends } = operations[operation]
+  if (result === 'card') return { name: 'Weather Agent' }
+  if (result === 'none') return form === '0.3' ? null : {}
+  const objects: Partial<Record<string, JsonObject>> = {
+    ...{ task: tasks[form], message: messages[form], pushConfig: pushConfigs[form] },
   }
+  const find = (name: string): JsonObject => objects[name] ?? {}
+  if ('one' in result) return find(result.one)
+  if ('oneOf' in result) {
+    const name = sends ? 'message' : 'task'
+    return form === '0.3' ? find(name) : { [name]: find(name) }
+  }
+  const items = [find(result.of)]
+  if (form === '0.3') return items
+  return { [result.list]: items, nextPageToken: '', ...(result.of === 'task' && { pageSize: 1, totalSize: 1 }) }
 }
 
 /** Returns the events of a stream in a form: a task, updates of its status and an artifact, in an order that agents send. */
@@ -116,17 +111,17 @@ export const numberedEvent = (number: number, binding: CallBinding, version: Wir
 /** Returns a valid JSON-RPC response to a call; 'send' of 1.0 if the method does not exist. */
 export const answerTo = ({ id = null, method }: JsonObject): JsonObject => {
   const names = (['0.3', '1.0'] as const).flatMap(version =>
-    operationNames.map(operation => ({ version, operation, method: operations[operation][version] })),
+    operationNames.map(operation => ({ version, operation, method: methodOf(operation, version) })),
   )
-  const { operation = 'send', version = '1.0' } = names.find(each => each.method === method) ?? {}
-  return { jsonrpc: '2.0', id, result: resultOf(operation as OperationName, version as WireVersion) }
+  const { operation, version } = names.find(each => each.method === method) ?? { operation: 'send', version: '1.0' }
+  return { jsonrpc: '2.0', id, result: resultOf(operation, version) }
 }
 
 /** Returns a valid HTTP+JSON response to a request. */
 export const restAnswerTo = (httpMethod: string, path: string): Json => {
   const match = matchRestPath(httpMethod, path)
   if ('kind' in match) throw new Error(`no operation: ${httpMethod} ${path}`)
-  return resultOf(match.operation, match.version === '0.3' ? '0.3 over HTTP' : '1.0')
+  return resultOf(match.operation, match.versions.includes('0.3') ? '0.3 over HTTP' : '1.0')
 }
 
 /** Answers every call as a good agent does, over JSON-RPC at any path, and over HTTP+JSON at the paths of its operations. */

@@ -62,7 +62,7 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   binding: 'JSONRPC',
   operation: 'send',
   version: '1.0',
-  dialect: changes.version ?? '1.0',
+  dialect: changes.version === '0.3' ? '0.3' : '1.0',
   id: 1,
   params: changes.version === '0.3' ? messageV03() : message(),
   extensions: [],

@@ -90,21 +90,70 @@ export const acme: Dialect = {
     edits: {
       'src/a2a/operations.ts': insertBefore(
         '  resubscribe: {',
-        "  pauseTask: { '1.0': 'PauseTask', http: [['POST'], 'tasks/{id}:pause'] },\n",
+        `  pauseTask: {
+    names: { '1.0': 'PauseTask' },
+    http: [['POST'], 'tasks/{id}:pause'],
+    ...{ task: 'id', result: { one: 'task' }, params: METADATA },
+  },
+`,
       ),
-      'src/a2a/read-result.ts': insertBefore(
-        '  resubscribe: events,',
-        "  pauseTask: answer => readOne('task', answer),\n",
-      ),
-      'test/support/answers.ts': insertBefore("    case 'cancel':", "    case 'pauseTask':\n"),
     },
     test: testOf(
       'permits and describes the operation',
-      `  expect(resolveMethod('PauseTask', undefined, ['1.0'])).toMatchObject({ operation: 'pauseTask', version: '1.0' })
+      `  expect(resolveMethod('PauseTask', undefined)).toMatchObject({ operation: 'pauseTask', version: '1.0' })
   expect(matchRestPath('POST', 'tasks/7:pause')).toMatchObject({ operation: 'pauseTask', pathParams: { id: '7' } })
   const { paths } = (await (await host.fetch('/openapi.json', { headers })).json()) as { paths: object }
   expect(Object.keys(paths)).toContain('/agents/{id}/a2a/tasks/{taskId}:pause')`,
       "import { matchRestPath, resolveMethod } from '../src/a2a/index.ts'",
+    ),
+  },
+  {
+    row: 'a version of A2A that adds to another',
+    edits: {
+      'src/card/model/versions.ts': insertBefore(
+        '} as const satisfies Record<string, Version>',
+        "  '1.1': { ...v1_0, follows: '1.0', forms: { JSONRPC: 'proto-1.1', 'HTTP+JSON': 'proto-1.1' } },\n",
+      ),
+      'src/a2a/objects/table.ts': insertBefore(
+        "    { name: 'url', is: 'text', required: true },",
+        "    { name: 'redacted', since: '1.1' },\n",
+      ),
+      'src/a2a/operations.ts': text =>
+        text.replaceAll('params: METADATA,\n', "params: { ...METADATA, cursor: { since: '1.1' } },\n"),
+    },
+    test: testOf(
+      'serves an agent of the version, and translates between it and those before',
+      `  const sent: string[] = []
+  const config = { id: 'p', taskId: 't', url: 'https://client.example/push' }
+  const fetch = async (input: string, init: RequestInit) => {
+    sent.push(new Request(input, init).headers.get('A2A-Version') ?? '')
+    return Response.json({ jsonrpc: '2.0', id: 7, result: { ...config, redacted: true } })
+  }
+  Object.assign(host.env, { AGENT: { fetch } })
+  const register = (id: string, protocolVersion: string) => {
+    const skills = [{ id: 's', name: 'Rain', description: 'Tells whether it rains.', tags: ['rain'] }]
+    const supportedInterfaces = [{ url: 'https://agent.example', protocolBinding: 'JSONRPC', protocolVersion }]
+    const card = {
+      ...{ name: id, description: 'Knows the weather.', version: '1.0.0', skills, supportedInterfaces },
+      ...{ defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'] },
+      capabilities: { streaming: true, pushNotifications: true },
+    }
+    return host.put(id, { card, route: 'gateway', upstream: { service: 'AGENT' }, gate: { tasks: 'shared' } })
+  }
+  await register('new', '1.1')
+  await register('old', '1.0')
+  const call = async (id: string, version: string, method: string, params: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params })
+    const init = { method: 'POST', headers: { ...headers, 'A2A-Version': version }, body }
+    const response = await host.fetch(\`/agents/\${id}/a2a\`, init)
+    return [await response.text(), response.headers.get('Gate-Warning')]
+  }
+  const read = (version: string) => call('new', version, 'GetTaskPushNotificationConfig', { taskId: 't', id: 'p' })
+  expect(await read('1.1')).toEqual([expect.stringContaining('redacted'), null])
+  expect(await read('1.0')).toEqual([expect.not.stringContaining('redacted'), 'lossy (redacted)'])
+  const follow = await call('old', '1.1', 'SubscribeToTask', { id: 't', cursor: '5' })
+  expect(follow).toEqual([expect.anything(), expect.stringContaining('lossy (cursor)')])
+  expect(sent).toEqual(['1.1', '1.1', '1.0'])`,
     ),
   },
   {

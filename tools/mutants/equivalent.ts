@@ -19,16 +19,10 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: NEVER_ABSENT,
   },
   {
-    path: 'src/a2a/forms.ts',
+    path: 'src/a2a/objects/forms.ts',
     original: 'snakeNames.set(name, converted)',
     replacement: '',
     reason: CACHE,
-  },
-  {
-    path: 'src/a2a/bridge/objects.ts',
-    original: "{ name: 'id' }",
-    replacement: '',
-    reason: 'all forms have the same name for it, and members that are not listed stay as they are',
   },
   {
     path: 'src/api/admin/export-import.ts',

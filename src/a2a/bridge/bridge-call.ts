@@ -2,15 +2,14 @@ import type { Protocol } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
-import { formOf } from '../forms.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
-import { type A2ACall, type OperationName, operations } from '../operations.ts'
+import { formOf, namesInPushConfig, shapes } from '../objects/index.ts'
+import { type A2ACall, methodOf, type OperationName, operations } from '../operations.ts'
 import type { AnswerPlace } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
-import { formOfCall } from '../sent-message.ts'
-import { TASK_OPERATIONS } from '../task-references.ts'
+import { shapeOfCall } from '../sent-message.ts'
 import { definedMembers, isPresent, type Loss, type Translation } from './objects.ts'
-import { checkParams, namesInPushConfig, type Params, readParams, translateParams } from './params.ts'
+import { checkParams, idParams, type Params, readParams, translateParams } from './params.ts'
 import { translateAnswer } from './translate-answer.ts'
 
 /** An answer in the form of the caller: JSON text, the status of its response, and what was lost. */
@@ -26,18 +25,18 @@ const ID = 1
 export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
   const { operation, id } = call
   const agent: Protocol = { binding, version }
-  if (operations[operation][version] === undefined) {
-    const method = operations[operation][call.version] ?? operation
+  if (methodOf(operation, version) === undefined) {
+    const method = methodOf(operation, call.version) ?? operation
     return { kind: 'operation-missing', method, version } satisfies CallError
   }
   const losses: Loss[] = []
-  const translation: Translation = { from: formOfCall(call), to: formOf(agent), losses }
+  const translation: Translation = { from: shapeOfCall(call), to: shapes[formOf(agent)], losses }
   const read = readParams(call)
   const invalid = checkParams(call, read, translation.from)
   if (invalid) return invalid
-  const params = translateParams(operation, read, agent, translation)
-  const request =
-    binding === 'JSONRPC' ? writeJsonRpc(operation, params, agent) : writeRest(operation, params, agent, losses)
+  const params = translateParams(operation, read, translation)
+  const write = binding === 'JSONRPC' ? writeJsonRpc : writeRest
+  const request = write(operation, params, translation)
   if ('kind' in request) return request
   const { httpMethod, path, params: body } = request
   if (path !== undefined && path.length > MAX_TRANSLATED_PATH_LENGTH)
@@ -64,52 +63,55 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
 /** A call as its agent gets it. `params` are the body of HTTP+JSON, too. */
 type WrittenRequest = { httpMethod: string; path?: string; params?: JsonObject }
 
-const writeJsonRpc = (operation: OperationName, params: Params, { version }: Protocol): WrittenRequest => {
-  const { task, message, configuration, pushConfig } = params
-  // A list names none.
-  const config = operation === 'listPushConfigs' ? undefined : params.config
+const writeJsonRpc = (operation: OperationName, params: Params, { to }: Translation): WrittenRequest => {
+  const { task, config, message, configuration, pushConfig } = params
   const others = Object.fromEntries(jsonEntries(params.others).map(([name, value]) => [name, fromQuery(name, value)]))
   const write = (written: JsonObject) => ({ httpMethod: 'POST', params: definedMembers(written) })
   if (pushConfig) return write(pushConfig)
   if (operations[operation].sends) return write({ message, configuration, ...others })
-  if (TASK_OPERATIONS.includes(operation)) return write({ id: task, ...others })
-  if (operations[operation].needs !== 'pushNotifications') return write(others)
-  return version === '0.3'
-    ? write({ id: task, pushNotificationConfigId: config, ...others })
-    : write({ taskId: task, id: config, ...others })
+  const [ofTask, ofConfig] = idParams(operation, to)
+  // A list names no configuration.
+  const named = operations[operation].pushConfig && ofConfig
+  return write({ ...(ofTask && { [ofTask.key]: task }), ...(named && { [named.key]: config }), ...others })
 }
+
+/** The type of each parameter that is text in a query, by its name in lower case. */
+const QUERY_TYPES = new Map(
+  Object.values(operations).flatMap(({ params = {} }) =>
+    Object.entries(params).map(([name, { type }]) => [name.toLowerCase(), type] as const),
+  ),
+)
 
 /** Returns the number or boolean that a query of HTTP+JSON has as text. */
 const fromQuery = (name: string, value: Json): Json => {
   if (typeof value !== 'string') return value
-  if (/^(?:history_?length|page_?size)$/i.test(name) && /^\d{1,9}$/.test(value)) return Number(value)
-  return /^include_?artifacts$/i.test(name) && /^(?:true|false)$/.test(value) ? value === 'true' : value
+  const type = QUERY_TYPES.get(name.toLowerCase().replace('_', ''))
+  if (type === 'integer' && /^\d{1,9}$/.test(value)) return Number(value)
+  return type === 'boolean' && /^(?:true|false)$/.test(value) ? value === 'true' : value
 }
 
 const writeRest = (
   operation: OperationName,
   { task, config, message, configuration, pushConfig, others }: Params,
-  { version }: Protocol,
-  losses: Loss[],
+  { to, losses }: Translation,
 ): WrittenRequest | CallError => {
   const [httpMethod = 'GET'] = operations[operation].http[0]
   const { tenant } = pushConfig ?? others
   // A value must mean the same in a path to a server that decodes before it routes.
   if (isPresent(tenant) && 'kind' in matchRestPath('GET', `tasks/${encodeSegment(tenant)}`))
     return invalidParam('tenant', 'must be a tenant that a path can have')
-  const isAboutTask = operations[operation].needs !== 'pushNotifications'
-  const path = (pathOf(operation, version) ?? '')
-    .replace(isAboutTask ? '{id}' : '{taskId}', () => encodeSegment(task))
+  const path = (pathOf(operation, to.version) ?? '')
+    .replace(`{${operations[operation].task}}`, () => encodeSegment(task))
     .replace('{id}', () => encodeSegment(config))
   const match = matchRestPath(httpMethod, normalizeRestPath(path))
-  const isMisread = pushConfig && version === '0.3' && !namesConfig(pushConfig, task)
+  const isMisread = pushConfig && to.nestsPushConfig && !namesConfig(pushConfig, task)
   if ('kind' in match || match.operation !== operation || isMisread)
     return invalidParam('id', 'must be an id that a path can have')
   // Over HTTP, 1.0 has the tenant in the path.
   const below = isPresent(tenant) ? `${encodeURIComponent(toText(tenant))}/${path}` : path
   const rest = omit(others, 'tenant')
   const write = (params: JsonObject) => ({ httpMethod, path: below, params })
-  if (pushConfig) return write(version === '0.3' ? toCreate(pushConfig) : pushConfig)
+  if (pushConfig) return write(to.nestsPushConfig ? toCreate(pushConfig) : pushConfig)
   if (message) return write(definedMembers({ message, configuration, ...rest }))
   if (httpMethod === 'POST') return write(rest)
   const query = new URLSearchParams()

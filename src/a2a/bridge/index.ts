@@ -1,1 +1,2 @@
 export { type AnswerForCaller, type BridgedCall, bridgeCall } from './bridge-call.ts'
+export { writeObject } from './objects.ts'

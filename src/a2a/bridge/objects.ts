@@ -1,12 +1,38 @@
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
-import { type EnumValue, type Form, forms, protoNames, readProto, resultKinds, roles, taskStates } from '../forms.ts'
-import { isPlainObject, readNumber } from '../jsonrpc.ts'
+import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
+import {
+  isJsonObject,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  omit,
+  readNumber,
+} from '../../json/index.ts'
+import {
+  type FormMember,
+  forEachObject,
+  isObjectName,
+  type Member,
+  NO_ROLE,
+  type ObjectName,
+  objects,
+  partKinds,
+  protoNames,
+  readMember,
+  resultKinds,
+  type Shape,
+  shapes,
+  taskStates,
+} from '../objects/index.ts'
 
 /** The path of a member that a form cannot express, such as `parts[0].filename`; `message.*` for an unknown one. */
 export type Loss = string
 
+/** Reports the loss of a member. */
+export type Lose = (name: string) => void
+
 /** A translation of objects: the form that they are in, the one that they get, and what was lost so far. */
-export type Translation = { readonly from: Form; readonly to: Form; readonly losses: Loss[] }
+export type Translation = { readonly from: Shape; readonly to: Shape; readonly losses: Loss[] }
 
 /** Returns an object without the members that are undefined. */
 export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
@@ -14,8 +40,12 @@ export const definedMembers = (members: JsonObject): JsonObject => Object.fromEn
 /** Checks whether a member has a value. Null, and in ProtoJSON an empty text, is like its absence. */
 export const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''
 
-/** The objects of A2A that have another form in each version. */
-export type ObjectName = 'message' | 'status' | 'artifact' | 'task' | 'statusUpdate' | 'artifactUpdate'
+const OBJECT_KINDS: Readonly<Partial<Record<ObjectName, string>>> = resultKinds
+
+/** Every name of a member in any form: an agent of several forms might read one that no form here has, unchecked. */
+export const everyName = forEachObject(
+  (name): ReadonlySet<string> => new Set(Object.values(shapes).flatMap(({ names }) => [...names[name]])),
+)
 
 /**
  * Translates an object of A2A, which must have the shape of the form that it is in. Keeps members that the
@@ -29,24 +59,31 @@ export const translateObject = (
 ): JsonObject => {
   const { from, to, losses } = translation
   const kind = OBJECT_KINDS[name]
-  const translated: JsonObject = kind !== undefined && to === 'json-0.3' ? { kind } : {}
-  for (const member of OBJECTS[name]) {
-    const value = readMember(object, member, from)
+  const translated: JsonObject = kind !== undefined && to.hasKinds ? { kind } : {}
+  for (const member of objects[name]) {
+    const source = from.members[name].get(member.name)
+    const written = to.members[name].get(member.name)?.key
+    const value = source && readValue(object, source, from)
     const result =
       value === undefined
         ? absentValue(member, object, translation, path)
         : memberValue(member.is, value, translation, path + member.name)
-    const written = nameIn(to, member)
-    if (written !== undefined && result !== undefined) translated[written] = result
-    const isImplied = member.is === 'final' && value === endsStream(object, from)
-    if (written === undefined && value !== undefined && !isImplied) losses.push(path + member.name)
+    if (written === undefined) {
+      const isImplied = member.is === 'final' && value === endsStream(object, from)
+      if (value !== undefined && !isImplied) losses.push(path + member.name)
+    } else if (result !== undefined) translated[written] = result
   }
-  const known = [KNOWN[name][from], from === to ? KNOWN[name][to] : EVERY_NAME[name]] as const
-  keepUnknown(object, translated, known, unknown => {
+  keepUnknown(object, translated, [from.names[name], from === to ? to.names[name] : everyName[name]], unknown => {
     // Some agents of 1.0 still write what 0.3 has.
-    if (unknown !== 'kind' || object.kind !== kind) losses.push(`${path}*`)
+    if (unknown !== 'kind' || !(from.hasKinds || object.kind === kind)) losses.push(`${path}*`)
   })
   return translated
+}
+
+/** Writes an object of the newest version in the form of a protocol. */
+export const writeObject = (name: ObjectName, object: JsonObject, protocol: Protocol): JsonObject => {
+  const from = shapes[formOf({ ...protocol, version: latestVersion })]
+  return translateObject(name, object, { from, to: shapes[formOf(protocol)], losses: [] })
 }
 
 /**
@@ -57,7 +94,7 @@ const keepUnknown = (
   object: JsonObject,
   translated: JsonObject,
   [known, taken]: readonly [ReadonlySet<string>, ReadonlySet<string>],
-  lose: (name: string) => void,
+  lose: Lose,
 ): void => {
   for (const [name, value] of Object.entries(object)) {
     if (known.has(name)) continue
@@ -66,94 +103,20 @@ const keepUnknown = (
   }
 }
 
-/** A member of an object of A2A: its name in 1.0, its type if it is written in another way, and its other names. */
-type Member = {
-  name: string
-  is?: ObjectName | 'part' | 'role' | 'state' | 'timestamp' | 'final'
-  /** Its names in other forms; null in one that does not have it. */
-  names?: Partial<Record<Form, string | null>>
-  /** The value that the form with `kind` has where ProtoJSON leaves the member out, because it is empty. */
-  empty?: Json
-}
-
-const OBJECT_KINDS: Readonly<Partial<Record<ObjectName, string>>> = resultKinds
-
-const plain = (...names: readonly string[]): Member[] => names.map(name => ({ name }))
-
-const ids: readonly Member[] = [{ name: 'taskId' }, { name: 'contextId', empty: '' }]
-
-const OBJECTS: Readonly<Record<ObjectName, readonly Member[]>> = {
-  message: [
-    ...plain('messageId', 'taskId', 'contextId'),
-    { name: 'role', is: 'role', empty: 'agent' },
-    { name: 'parts', is: 'part', names: { 'proto-0.3': 'content' }, empty: [] },
-    ...plain('metadata', 'extensions'),
-    { name: 'referenceTaskIds', names: { 'proto-0.3': null } },
-  ],
-  status: [
-    { name: 'state', is: 'state', empty: 'unknown' },
-    { name: 'message', is: 'message' },
-    { name: 'timestamp', is: 'timestamp' },
-  ],
-  artifact: [
-    ...plain('artifactId', 'name', 'description', 'metadata', 'extensions'),
-    { name: 'parts', is: 'part', empty: [] },
-  ],
-  task: [
-    { name: 'id' },
-    { name: 'contextId', empty: '' },
-    { name: 'status', is: 'status' },
-    { name: 'artifacts', is: 'artifact' },
-    { name: 'history', is: 'message' },
-    { name: 'metadata' },
-  ],
-  statusUpdate: [
-    ...ids,
-    { name: 'status', is: 'status' },
-    { name: 'final', is: 'final', names: { 'proto-1.0': null } },
-    { name: 'metadata' },
-  ],
-  artifactUpdate: [...ids, { name: 'artifact', is: 'artifact' }, ...plain('append', 'lastChunk', 'metadata')],
-}
-
-const nameIn = (form: Form, { name, names }: Member): string | undefined => {
-  const other = names?.[form]
-  return other === null ? undefined : (other ?? name)
-}
-
-const knownNames = (members: readonly Member[], form: Form): ReadonlySet<string> => {
-  const names = members.flatMap(member => nameIn(form, member) ?? [])
-  return new Set(form === 'json-0.3' ? ['kind', ...names] : names.flatMap(protoNames))
-}
-
-/** Every name that a form has for the members of an object. */
-const KNOWN = Object.fromEntries(
-  Object.entries(OBJECTS).map(([name, members]) => [
-    name,
-    Object.fromEntries(forms.map(form => [form, knownNames(members, form)])),
-  ]),
-) as Readonly<Record<ObjectName, Readonly<Record<Form, ReadonlySet<string>>>>>
-
-/** Every name of a member in any form: an agent of several forms might read one that no form here has, unchecked. */
-const EVERY_NAME = Object.fromEntries<ReadonlySet<string>>(
-  Object.entries(KNOWN).map(([name, known]) => [name, new Set(forms.flatMap(form => [...known[form]]))]),
-) as Readonly<Record<ObjectName, ReadonlySet<string>>>
-
 /** Reads a member; undefined if it is absent or null. In ProtoJSON, an empty text is like its absence. */
-const readMember = (object: JsonObject, member: Member, form: Form): Json | undefined => {
-  const name = nameIn(form, member)
-  if (name === undefined) return undefined
-  if (form === 'json-0.3') return object[name] ?? undefined
-  const value = readProto(object, name)
-  const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === 'ROLE_UNSPECIFIED')
+const readValue = (object: JsonObject, member: FormMember, { hasKinds }: Shape): Json | undefined => {
+  const value = readMember(object, member)
+  if (hasKinds) return value
+  const isUnspecified = member.is === 'role' && (readNumber(value) === 0 || value === NO_ROLE)
   return value === '' || isUnspecified ? undefined : value
 }
 
 const memberValue = (is: Member['is'], value: Json, translation: Translation, path: string): Json | undefined => {
-  if (is === undefined || is === 'final') return value
-  if (is === 'role') return enumValue(roles, value, translation)
-  if (is === 'state') return enumValue(taskStates, value, translation)
-  if (is === 'timestamp') return timestampValue(value, translation, path)
+  const { from, to } = translation
+  if (is === 'role') return to.roles[numberOf('roles', value, from)] ?? value
+  if (is === 'state') return to.taskStates[numberOf('taskStates', value, from)] ?? value
+  if (is === 'time') return timestampValue(value, translation, path)
+  if (!isObjectName(is)) return value
   if (Array.isArray(value))
     return value.map((item, index) => memberValue(is, item, translation, `${path}[${index}]`) ?? item)
   if (!isJsonObject(value)) return value
@@ -162,38 +125,37 @@ const memberValue = (is: Member['is'], value: Json, translation: Translation, pa
     : translateObject(is, value, translation, `${path}.`)
 }
 
-/** Returns what a form has for a member that another one leaves out; undefined for nothing. */
+/** Returns what a form has for a member that is absent, or that the other one lacks; undefined for nothing. */
 const absentValue = (
   { name, is, empty }: Member,
   object: JsonObject,
   { from, to, losses }: Translation,
   path: string,
 ): Json | undefined => {
-  if (is === 'final' && from === 'proto-1.0') return endsStream(object, from)
-  if (to !== 'json-0.3') return undefined
-  // ProtoJSON leaves out what is false.
-  if (is === 'final') return false
+  if (is === 'final' && !from.names.statusUpdate.has(name)) return endsStream(object, from)
+  if (!to.hasKinds) return undefined
   if (is === 'role') losses.push(path + name)
   return empty
 }
 
-const enumValue = (values: readonly EnumValue[], value: Json, { from, to }: Pick<Translation, 'from' | 'to'>): Json => {
+/** Returns the number of a value of an enumeration; -1 for none. */
+const numberOf = (name: 'roles' | 'taskStates', value: Json | undefined, shape: Shape): number => {
   const sent = readNumber(value)
-  const found = values.find((names, number) => names[from] === sent || (from !== 'json-0.3' && number === sent))
-  return found?.[to] ?? value
+  if (typeof sent === 'number' && !shape.hasKinds) return sent
+  return typeof sent === 'string' ? shape[name].indexOf(sent) : -1
 }
 
-/** After an update to one of these, the official servers of 1.0 end the stream, which 0.3 announces with `final`. */
-const LAST_STATES: readonly Json[] = ['completed', 'failed', 'canceled', 'rejected', 'input-required']
+const LAST_STATE = /_(?:COMPLETED|FAILED|CANCELED|REJECTED|INPUT_REQUIRED)$/
 
-const endsStream = ({ status }: JsonObject, from: Form): boolean =>
-  isJsonObject(status) && LAST_STATES.includes(enumValue(taskStates, status.state ?? null, { from, to: 'json-0.3' }))
+/** After an update to one of these, the official servers of 1.0 end the stream, which 0.3 announces with `final`. */
+const endsStream = ({ status }: JsonObject, from: Shape): boolean =>
+  isJsonObject(status) && LAST_STATE.test(taskStates[numberOf('taskStates', status.state, from)]?.name ?? '')
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 /** ProtoJSON requires a time zone, which some agents of 0.3 leave out: then it is most likely UTC. */
 const timestampValue = (value: Json, { to, losses }: Translation, path: string): Json | undefined => {
-  if (to === 'json-0.3' || typeof value !== 'string' || RFC_3339.test(value)) return value
+  if (to.hasKinds || typeof value !== 'string' || RFC_3339.test(value)) return value
   losses.push(path)
   const time = Date.parse(/(?:z|[+-]\d\d:?\d\d)$/i.test(value) ? value : `${value}Z`)
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
@@ -201,44 +163,95 @@ const timestampValue = (value: Json, { to, losses }: Translation, path: string):
 
 // Parts
 
-type FormV03 = Exclude<Form, 'proto-1.0'>
-
-/** Translates a part; if it has several contents, as only hand-written agents send, only the first. */
-const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
-  const lose = (name: string) => losses.push(path + name)
-  const { member, ...content } = from === 'proto-1.0' ? readV1(part) : readV03(part, from, lose)
-  const written = to === 'proto-1.0' ? writeV1(content, lose) : writeV03(content, to, lose)
-  for (const name of CONTENTS[from]) if (name !== member && (part[name] ?? null) !== null) lose(name)
-  keepUnknown(part, written, [PART_NAMES[from], PART_NAMES[to]], unknown => {
-    if (unknown !== 'kind' || !CONTENTS['json-0.3'].includes(`${part.kind}`)) lose('*')
-  })
-  return written
-}
-
-/** The members of a part that are its content. */
-const CONTENTS: Readonly<Record<Form, readonly string[]>> = {
-  'json-0.3': ['text', 'data', 'file'],
-  'proto-0.3': ['text', 'data', 'file'],
-  'proto-1.0': ['text', 'raw', 'url', 'data'],
-}
-
-/** Every name that a form has for the members of a part. */
-const PART_NAMES: Readonly<Record<Form, ReadonlySet<string>>> = {
-  'json-0.3': new Set(['kind', 'metadata', ...CONTENTS['json-0.3']]),
-  'proto-0.3': new Set(['metadata', ...CONTENTS['proto-0.3']]),
-  'proto-1.0': new Set(['metadata', 'filename', 'mediaType', 'media_type', ...CONTENTS['proto-1.0']]),
-}
-
-/** A part, whatever its form; if it was read, with the member that its content is from. */
+/** A part, whatever its form; its members have the names of the newest version. */
 type Content = {
-  member?: string
-  kind: 'text' | 'raw' | 'url' | 'data'
+  kind: string
   value: Json
   filename?: Json | undefined
   mediaType?: Json | undefined
   metadata?: Json | undefined
   /** Members of `file` that the specification does not know. */
   ofFile?: JsonObject
+}
+
+/** Translates a part; if it has several contents, as only hand-written agents send, only the first. */
+const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
+  const lose = (name: string) => losses.push(path + name)
+  const named = from.hasKinds && from.contents.find(name => name === part.kind)
+  const content = named || (from.contents.find(name => (part[name] ?? null) !== null) ?? 'data')
+  const written = writePart(readPart(part, content, from, lose), to, lose)
+  for (const name of from.contents) if (name !== content && (part[name] ?? null) !== null) lose(name)
+  for (const { name } of plainMembers) {
+    const value = readMember(part, from.members.part.get(name))
+    const target = to.members.part.get(name)
+    if (target && value !== undefined) written[target.key] = value
+    else if (value !== undefined) lose(name)
+  }
+  keepUnknown(part, written, [from.names.part, to.names.part], unknown => {
+    if (unknown !== 'kind' || !(from.hasKinds || partKinds.has(part.kind))) lose('*')
+  })
+  return written
+}
+
+/** The members of a part that every form has under the same name, or not at all. */
+const plainMembers = objects.part.filter(({ name, names, isContent }) => !(names || isContent || name === 'metadata'))
+
+const readPart = (part: JsonObject, content: string, { file, data: type, members }: Shape, lose: Lose): Content => {
+  const value = part[content] ?? null
+  const metadata = part.metadata ?? undefined
+  const isFile = content === file && isJsonObject(value)
+  if (isFile || file === undefined) {
+    const object = isFile ? value : part
+    const read = (name: string) => {
+      const { key = name, alias = name } = members.part.get(name) ?? {}
+      return [object[key], object[alias]].find(isPresent)
+    }
+    const described = { filename: read('filename'), mediaType: read('mediaType'), metadata }
+    if (!isFile) return { kind: content, value, ...described }
+    const raw = readMember(object, members.part.get('raw'))
+    const known = [...members.part.values()].flatMap(({ inner, key, alias }) => (inner ? [key, alias] : []))
+    const ofFile = omit(object, ...known)
+    if (raw !== undefined) return { kind: 'raw', value: raw, ...described, ofFile }
+    return { kind: 'url', value: readMember(object, members.part.get('url')) ?? null, ...described, ofFile }
+  }
+  if (content === 'text') return { kind: content, value, metadata }
+  const isWrapping = type === 'wrapped' && isJsonObject(value)
+  const data = (isWrapping ? value.data : value) ?? {}
+  if (isWrapping && Object.keys(value).some(name => name !== 'data')) lose('data.*')
+  return isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
+    ? { kind: 'data', value: data.value ?? null, metadata: withoutFlag(metadata) }
+    : { kind: 'data', value: data, metadata }
+}
+
+const writePart = (
+  { kind, value, filename, mediaType, metadata, ofFile = {} }: Content,
+  { hasKinds, file, data: type, members }: Shape,
+  lose: Lose,
+): JsonObject => {
+  const keyOf = (name: string) => members.part.get(name)?.key ?? name
+  const described = { [keyOf('filename')]: filename, [keyOf('mediaType')]: mediaType }
+  const write = (name: string, content: JsonObject): JsonObject =>
+    definedMembers(hasKinds ? { kind: name, ...content } : content)
+  if (file === undefined) {
+    if (Object.keys(ofFile).length > 0) lose('file.*')
+    return write(kind, { [kind]: value, ...described, metadata })
+  }
+  if (kind === 'raw' || kind === 'url') {
+    const others = omit(ofFile, ...protoNames(keyOf('raw')), ...protoNames(keyOf('url')), '__proto__')
+    if (Object.keys(others).length < Object.keys(ofFile).length) lose('file.*')
+    const content = { [keyOf(kind)]: kind === 'raw' ? toBase64(value) : value }
+    return write(file, { [file]: definedMembers({ ...content, ...described, ...others }), metadata })
+  }
+  if (filename !== undefined) lose('filename')
+  if (mediaType !== undefined && mediaType !== (kind === 'text' ? 'text/plain' : 'application/json')) lose('mediaType')
+  if (kind === 'text') return write(kind, { text: value, metadata })
+  // The caller's own flag would unwrap a value that is not wrapped.
+  const own = isFlagged(metadata) ? withoutFlag(metadata) : metadata
+  if (own !== metadata) lose(`metadata.${WRAPPED}`)
+  const isObject = isPlainObject(value)
+  const data = isObject ? value : { value }
+  const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
+  return write(kind, { data: type === 'wrapped' ? { data } : data, metadata: flagged })
 }
 
 /** Set in the metadata of a part of 0.3 with the data `{value}`, as by the official SDK: 0.3 has only objects there. */
@@ -251,87 +264,6 @@ const isFlagged = (metadata: Json | undefined): metadata is JsonObject =>
 const withoutFlag = (metadata: JsonObject): JsonObject | undefined => {
   const others = omit(metadata, WRAPPED)
   return Object.keys(others).length > 0 ? others : undefined
-}
-
-const readV1 = (part: JsonObject): Content => {
-  const kind = (['text', 'raw', 'url'] as const).find(name => (part[name] ?? null) !== null) ?? 'data'
-  return {
-    kind,
-    member: kind,
-    value: part[kind] ?? null,
-    filename: [part.filename].find(isPresent),
-    mediaType: [part.mediaType, part.media_type].find(isPresent),
-    metadata: part.metadata ?? undefined,
-  }
-}
-
-const writeV1 = (
-  { kind, value, filename, mediaType, metadata, ofFile = {} }: Content,
-  lose: (name: string) => void,
-): JsonObject => {
-  if (Object.keys(ofFile).length > 0) lose('file.*')
-  return definedMembers({ [kind]: value, filename, mediaType, metadata })
-}
-
-/** The names of the content of a file in the two forms of 0.3. */
-const FILE_CONTENTS = {
-  'json-0.3': { raw: 'bytes', url: 'uri' },
-  'proto-0.3': { raw: 'fileWithBytes', url: 'fileWithUri' },
-} as const
-
-const readV03 = (part: JsonObject, form: FormV03, lose: (name: string) => void): Content => {
-  const named = form === 'json-0.3' && CONTENTS['json-0.3'].find(name => name === part.kind)
-  const member = named || (CONTENTS[form].find(name => (part[name] ?? null) !== null) ?? 'data')
-  const metadata = part.metadata ?? undefined
-  const value = part[member] ?? null
-  if (member === 'text') return { kind: 'text', member, value, metadata }
-  if (member === 'file' && isJsonObject(value)) return { ...readFile(value, form), member, metadata }
-  const data = (form === 'json-0.3' || !isJsonObject(value) ? value : value.data) ?? {}
-  if (form !== 'json-0.3' && isJsonObject(value) && Object.keys(value).some(name => name !== 'data')) lose('data.*')
-  const isWrapped = isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
-  return isWrapped
-    ? { kind: 'data', member, value: data.value ?? null, metadata: withoutFlag(metadata) }
-    : { kind: 'data', member, value: data, metadata }
-}
-
-const readFile = (file: JsonObject, form: FormV03): Content => {
-  const names = FILE_CONTENTS[form]
-  const kind = readProto(file, names.raw) === undefined ? 'url' : 'raw'
-  return {
-    kind,
-    value: readProto(file, names[kind]) ?? null,
-    filename: [file.name].find(isPresent),
-    mediaType: [file.mimeType, file.mime_type].find(isPresent),
-    ofFile: omit(file, ...[...Object.values(names), 'mimeType', 'name'].flatMap(protoNames)),
-  }
-}
-
-const writeV03 = (
-  { kind, value, filename, mediaType, metadata, ofFile = {} }: Content,
-  form: FormV03,
-  lose: (name: string) => void,
-): JsonObject => {
-  const write = (name: string, members: JsonObject): JsonObject =>
-    definedMembers(form === 'json-0.3' ? { kind: name, ...members } : members)
-  if (kind === 'raw' || kind === 'url') {
-    const others = omit(ofFile, ...Object.values(FILE_CONTENTS[form]).flatMap(protoNames), '__proto__')
-    if (Object.keys(others).length < Object.keys(ofFile).length) lose('file.*')
-    const content = { [FILE_CONTENTS[form][kind]]: kind === 'raw' ? toBase64(value) : value }
-    return write('file', {
-      file: definedMembers({ ...content, name: filename, mimeType: mediaType, ...others }),
-      metadata,
-    })
-  }
-  if (filename !== undefined) lose('filename')
-  if (mediaType !== undefined && mediaType !== (kind === 'text' ? 'text/plain' : 'application/json')) lose('mediaType')
-  if (kind === 'text') return write('text', { text: value, metadata })
-  // The caller's own flag would unwrap a value that is not wrapped.
-  const own = isFlagged(metadata) ? withoutFlag(metadata) : metadata
-  if (own !== metadata) lose(`metadata.${WRAPPED}`)
-  const isObject = isPlainObject(value)
-  const data = isObject ? value : { value }
-  const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
-  return write('data', { data: form === 'json-0.3' ? data : { data }, metadata: flagged })
 }
 
 /** 1.0 accepts both alphabets of base64; clients of 0.3 read the standard one. */

@@ -1,13 +1,29 @@
-import type { Protocol } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
+import { lineOf, versions } from '../../card/model/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
-import { type Form, formOf, protoNames, readProto } from '../forms.ts'
-import { isPlainObject } from '../jsonrpc.ts'
 import { foldName } from '../message.ts'
-import { type A2ACall, type OperationName, operations } from '../operations.ts'
+import {
+  findMember,
+  formOf,
+  type MemberName,
+  namesInPushConfig,
+  protoNames,
+  readMember,
+  readProto,
+  type Shape,
+  shapes,
+} from '../objects/index.ts'
+import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import { TASK_OPERATIONS } from '../task-references.ts'
-import { definedMembers, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
+import {
+  definedMembers,
+  everyName,
+  isPresent,
+  type Lose,
+  type Loss,
+  type Translation,
+  translateObject,
+} from './objects.ts'
 
 /** The parameters of a call, whatever its version and binding. */
 export type Params = {
@@ -27,91 +43,73 @@ const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
 
 const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
+/** Returns the parameters that name a task and a push configuration. */
+export const idParams = (operation: OperationName, { members }: Shape): MemberName[] => {
+  const { task } = operations[operation]
+  return task === 'taskId' ? [...members.pushConfigParams.values()] : task === 'id' ? [{ key: task, alias: task }] : []
+}
+
 /** Rejects parameters that agents of one version might read in another way than those of the other. */
-export const checkParams = (call: A2ACall, read: Params, form: Form): CallError | undefined => {
-  const { operation, params } = call
-  if (operations[operation].sends) return checkMessage(call) ?? checkConfiguration(params, form)
-  if (operation === 'listTasks' || operation === 'extendedCard') return undefined
-  const isV03 = call.version === '0.3' && call.binding === 'JSONRPC' && operation !== 'createPushConfig'
-  const taskField = isV03 || TASK_OPERATIONS.includes(operation) ? 'id' : 'taskId'
-  if (!isId(taskOf(read))) return invalidParam(taskField, 'must be the id of a task')
-  const namesConfig = operation === 'getPushConfig' || operation === 'deletePushConfig'
-  return namesConfig && !isId(read.config)
-    ? invalidParam(isV03 ? 'pushNotificationConfigId' : 'id', 'must be the id of a push configuration')
+export const checkParams = (call: A2ACall, read: Params, from: Shape): CallError | undefined => {
+  const { sends, task, pushConfig } = operations[call.operation]
+  if (sends) return checkMessage(call) ?? checkConfiguration(call.params, from)
+  if (task === undefined) return undefined
+  const [ofTask, ofConfig] = idParams(call.operation, shapes[formOf(call)])
+  if (!isId(taskOf(read)))
+    return invalidParam((pushConfig !== 'params' && ofTask?.key) || task, 'must be the id of a task')
+  return pushConfig === 'id' && !isId(read.config)
+    ? invalidParam(ofConfig?.key ?? pushConfig, 'must be the id of a push configuration')
     : undefined
 }
 
-const checkConfiguration = ({ configuration }: JsonObject, form: Form): CallError | undefined => {
-  if ((configuration ?? null) !== null && !isPlainObject(configuration))
-    return invalidParam('configuration', 'must be an object')
-  const pushConfig = isPlainObject(configuration) ? readProto(configuration, PUSH_CONFIG[form]) : undefined
+const checkConfiguration = ({ configuration }: JsonObject, from: Shape): CallError | undefined => {
+  if ((configuration ?? null) === null) return undefined
+  if (!isPlainObject(configuration)) return invalidParam('configuration', 'must be an object')
+  const member = findMember(from, 'configuration', 'pushConfig')
+  const pushConfig = member && readMember(configuration, member)
   return pushConfig === undefined || isPlainObject(pushConfig)
     ? undefined
-    : invalidParam(`configuration.${PUSH_CONFIG[form]}`, 'must be an object')
+    : invalidParam(`configuration.${member?.key}`, 'must be an object')
 }
 
 /** Reads the parameters of a call. */
-export const readParams = ({ operation, binding, version, params }: A2ACall): Params => {
-  if (operations[operation].sends) {
+export const readParams = (call: A2ACall): Params => {
+  const { operation, params } = call
+  const { sends, pushConfig } = operations[operation]
+  if (sends) {
     const message = messageOf(params)
     const { configuration } = params
     return {
       ...(isJsonObject(message) && { message }),
       ...(isJsonObject(configuration) && { configuration }),
-      others: omit(params, 'message', 'request', 'configuration'),
+      others: omit(params, ...everyName.sendParams),
     }
   }
-  if (operation === 'createPushConfig') return { pushConfig: params, others: {} }
+  if (pushConfig === 'params') return { pushConfig: params, others: {} }
+  const shape = shapes[formOf(call)]
+  const ids = idParams(operation, shape)
+  const [task, config] = ids.map(member => readMember(params, member))
+  // In 0.2, a configuration has the id of its task.
+  const isShared = shape.hasKinds && operation === 'getPushConfig'
   // Over HTTP, the path has what 0.3 also has in a name.
-  const isNamed = binding === 'HTTP+JSON' && version === '0.3'
-  const others = isNamed ? omit(params, 'name', 'parent') : params
-  if (TASK_OPERATIONS.includes(operation)) return { task: params.id, others: omit(others, 'id') }
-  if (operations[operation].needs !== 'pushNotifications') return { others }
-  if (binding === 'JSONRPC' && version === '0.3')
-    return {
-      task: params.id,
-      // In 0.2, a configuration has the id of its task.
-      config: params.pushNotificationConfigId ?? (operation === 'getPushConfig' ? params.id : undefined),
-      others: omit(others, 'id', 'pushNotificationConfigId'),
-    }
-  return { task: readProto(params, 'taskId'), config: params.id, others: omit(others, 'id', ...protoNames('taskId')) }
+  const known = [...ids.flatMap(({ key, alias }) => [key, alias]), ...(shape.twin ? ['name', 'parent'] : [])]
+  return { task, config: config ?? (isShared ? task : undefined), others: omit(params, ...known) }
 }
 
 /** Translates parameters for an agent. Leaves out those that its binding and version do not have. */
-export const translateParams = (
-  operation: OperationName,
-  params: Params,
-  to: Protocol,
-  translation: Translation,
-): Params => {
-  const { message, configuration, pushConfig, others } = params
+export const translateParams = (operation: OperationName, params: Params, translation: Translation): Params => {
+  const { message, configuration, pushConfig } = params
   return {
     ...params,
     task: taskOf(params),
     ...(message && { message: translateObject('message', message, translation, 'message.') }),
     ...(operations[operation].sends && {
-      configuration: translateConfiguration(configuration, translation, operation === 'send'),
+      configuration: translateConfiguration(configuration, translation, operations[operation].streams !== true),
     }),
     ...(pushConfig && { pushConfig: translateTaskPushConfig(pushConfig, translation) }),
-    others: supportedOthers(operation, others, to, translation.losses),
+    others: supportedOthers(operation, params.others, translation),
   }
 }
-
-/** The names of a push configuration in the configuration of a message. */
-const PUSH_CONFIG: Readonly<Record<Form, string>> = {
-  'json-0.3': 'pushNotificationConfig',
-  'proto-0.3': 'pushNotification',
-  'proto-1.0': 'taskPushNotificationConfig',
-}
-
-/** The members of a configuration that have the same name everywhere. */
-const COMMON_CONFIGURATION = ['acceptedOutputModes', 'historyLength'] as const
-
-/** Every name that some form has in the configuration of a message. */
-const CONFIGURATION_NAMES = [
-  ...[...COMMON_CONFIGURATION, ...Object.values(PUSH_CONFIG), 'returnImmediately'].flatMap(protoNames),
-  'blocking',
-]
 
 /**
  * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both
@@ -124,47 +122,44 @@ const translateConfiguration = (
 ): JsonObject | undefined => {
   const { from, to, losses } = translation
   const given = configuration ?? {}
-  const pushConfig = readProto(given, PUSH_CONFIG[from])
-  const wait = from === 'proto-1.0' ? 'returnImmediately' : 'blocking'
-  const read = [...COMMON_CONFIGURATION, PUSH_CONFIG[from], wait].flatMap(protoNames)
-  if (CONFIGURATION_NAMES.some(name => !read.includes(name) && isPresent(given[name]))) losses.push('configuration.*')
+  const known = [...everyName.configuration]
+  if (known.some(name => !from.names.configuration.has(name) && isPresent(given[name]))) losses.push('configuration.*')
   const returns = returnsImmediately(configuration, from)
   // Over HTTP, a configuration of 0.3 without `blocking` does not wait.
-  const isStated = waits || returns || (to === 'proto-0.3' && configuration !== undefined)
-  const translated = definedMembers({
-    ...omit(given, ...CONFIGURATION_NAMES),
-    ...Object.fromEntries(COMMON_CONFIGURATION.map(name => [name, readProto(given, name)])),
-    ...(isJsonObject(pushConfig) && {
-      [PUSH_CONFIG[to]]: translatePushConfig(pushConfig, translation, `configuration.${PUSH_CONFIG[from]}.`),
-    }),
-    ...(to === 'proto-1.0' ? returns && { returnImmediately: true } : isStated && { blocking: !returns }),
-  })
-  return Object.keys(translated).length > 0 ? translated : undefined
+  const isStated = waits || returns || (!to.hasKinds && configuration !== undefined)
+  const translated = omit(given, ...known)
+  for (const [name, source] of from.members.configuration) {
+    const { key, is } = to.members.configuration.get(name) ?? {}
+    const value = readMember(given, source)
+    if (key === undefined) {
+      if (isPresent(value)) losses.push(`configuration.${name}`)
+    } else if (is === 'wait') translated[key] = key === name ? returns || undefined : isStated ? !returns : undefined
+    else if (is !== 'pushConfig') translated[key] = value
+    else if (isJsonObject(value))
+      translated[key] = translatePushConfig(value, translation, `configuration.${source.key}.`)
+  }
+  const written = definedMembers(translated)
+  return Object.keys(written).length > 0 ? written : undefined
 }
 
 /** ProtoJSON leaves out what is false: over HTTP, a configuration of 0.3 without `blocking` does not wait. */
-const returnsImmediately = (configuration: JsonObject | undefined, form: Form): boolean => {
-  if (!configuration) return false
-  if (form === 'proto-1.0') return readProto(configuration, 'returnImmediately') === true
-  return form === 'json-0.3' ? configuration.blocking === false : configuration.blocking !== true
+const returnsImmediately = (configuration: JsonObject | undefined, from: Shape): boolean => {
+  const member = findMember(from, 'configuration', 'wait')
+  if (!configuration || !member) return false
+  const value = readMember(configuration, member)
+  if (member.key === member.name) return value === true
+  return from.hasKinds ? value === false : value !== true
 }
 
 /** Returns the parameters that a protocol has for an operation, and reports the others that have a value. */
-const supportedOthers = (
-  operation: OperationName,
-  others: JsonObject,
-  { binding, version }: Protocol,
-  losses: Loss[],
-): JsonObject => {
-  const { sends = false } = operations[operation]
-  const hasMetadata = sends || (version === '0.3' ? binding === 'JSONRPC' : operation === 'cancel')
-  const hasPages = operation !== 'listPushConfigs' || formOf({ binding, version }) !== 'json-0.3'
-  const unsupported = [
-    ...(hasMetadata ? [] : ['metadata']),
-    ...(version === '1.0' ? [] : ['tenant']),
-    ...(hasPages ? [] : ['pageSize', 'pageToken'].flatMap(protoNames)),
-  ]
-  const namesTask = !sends && operation !== 'listTasks'
+const supportedOthers = (operation: OperationName, others: JsonObject, { to, losses }: Translation): JsonObject => {
+  const { sends = false, params = {} } = operations[operation]
+  const line = lineOf(to.version)
+  const unsupported = Object.entries(params).flatMap(([name, { forms = to.line, since = to.version }]) =>
+    forms.some(form => to.line.includes(form)) && line.includes(since) ? [] : protoNames(name),
+  )
+  if (!versions[to.version].hasTenants) unsupported.push('tenant')
+  const namesTask = !sends && !listsTasks(operation)
   // No operation on a task has an object or a list, except for its metadata.
   const mayHideId = (name: string, value: Json): boolean =>
     ID_NAMES.includes(foldName(name)) || (name !== 'metadata' && (Array.isArray(value) || isPlainObject(value)))
@@ -187,23 +182,25 @@ const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid'
 /** Translates a push configuration; `path` ends in a period. */
 const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
   const { authentication } = config
-  const isRewritten = isPlainObject(authentication) && (from === 'proto-1.0') !== (to === 'proto-1.0')
-  const lose = (name: string) => losses.push(path + name)
+  const scheme = schemeIn(to)
+  const isRewritten = isPlainObject(authentication) && schemeIn(from) !== scheme
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
-  const ofTask = to === 'proto-1.0' ? [] : ['tenant', ...protoNames('taskId')].filter(name => isPresent(config[name]))
-  for (const name of ofTask) lose(name)
+  const foreign = [...everyName.pushConfig].filter(name => !to.names.pushConfig.has(name) && isPresent(config[name]))
+  losses.push(...foreign.map(name => path + name))
   return definedMembers({
-    ...omit(config, ...ofTask),
-    ...(isRewritten && { authentication: translateSchemes(authentication, to, lose) }),
+    ...omit(config, ...foreign),
+    ...(isRewritten && { authentication: translateSchemes(authentication, scheme, name => losses.push(path + name)) }),
   })
 }
 
-/** Translates an authentication, which has one scheme in 1.0, and a list of them in 0.3. */
-const translateSchemes = (authentication: JsonObject, to: Form, lose: (name: string) => void): JsonObject => {
+/** Returns the name that a form has for the scheme of an authentication, or for a list of them. */
+const schemeIn = ({ members }: Shape): string | undefined => members.authentication.get('scheme')?.key
+
+/** Translates an authentication, which has one `scheme` in 1.0, and a list of `schemes` in 0.3. */
+const translateSchemes = (authentication: JsonObject, name: string | undefined, lose: Lose): JsonObject => {
   const { scheme, schemes, ...others } = authentication
-  const isV1 = to === 'proto-1.0'
-  if (isPresent(isV1 ? scheme : schemes)) lose('authentication.*')
-  if (!isV1) return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
+  if (isPresent(authentication[name ?? ''])) lose('authentication.*')
+  if (name === 'schemes') return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
   const [first = '', ...rest] = Array.isArray(schemes) ? schemes : []
   if (rest.length > 0) lose('authentication.schemes')
   return { ...others, scheme: first }
@@ -218,25 +215,21 @@ export const translateTaskPushConfig = (
   translation: Translation,
   ofCall: Json | undefined = '',
 ): JsonObject => {
-  const { from, to } = translation
-  const { taskId = ofCall, config } = from === 'proto-1.0' ? readV1(object, translation) : readV03(object, translation)
+  const { from, to, losses } = translation
+  const { taskId = ofCall, config } = from.nestsPushConfig
+    ? readNested(object, translation)
+    : readFlat(object, translation)
   const written = translatePushConfig(config, translation)
-  if (to === 'proto-1.0') return { ...written, taskId }
-  if (to === 'json-0.3') return { taskId, pushNotificationConfig: written }
+  if (!to.nestsPushConfig) return { ...written, taskId }
+  if (to.hasKinds) return { taskId, pushNotificationConfig: written }
   const ids = [toText(taskId), toText(config.id)]
-  if (ids.some(id => id.includes('/'))) translation.losses.push('name')
+  if (ids.some(id => id.includes('/'))) losses.push('name')
   return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
-}
-
-/** Returns the task and id that are in the name of a push configuration of 0.3. */
-export const namesInPushConfig = (name: Json | undefined): { taskId?: string; id?: string } => {
-  const [, taskId, id] = /^tasks\/([^/]+)(?:\/pushNotificationConfigs\/([^/]+))?/.exec(toText(name)) ?? []
-  return { ...(taskId !== undefined && { taskId }), ...(id !== undefined && { id }) }
 }
 
 type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
 
-const readV1 = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
+const readFlat = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
   const taskId = readProto(object, 'taskId')
   if (isPresent(taskId) && !isId(taskId)) losses.push('taskId')
   return { taskId: isId(taskId) ? taskId : undefined, config: omit(object, ...protoNames('taskId')) }
@@ -246,21 +239,19 @@ const readV1 = (object: JsonObject, { losses }: Translation): TaskPushConfig => 
  * Reads a push configuration of 0.3. Over HTTP, what creates one is wrapped in `config`, and names the task in the path
  * and in `parent`; the official JavaScript client sends the configuration itself.
  */
-const readV03 = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
-  const isWrapped = from === 'proto-0.3' && readProto(object, 'pushNotificationConfig') === undefined
+const readNested = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
+  const isWrapped = !from.hasKinds && readProto(object, 'pushNotificationConfig') === undefined
   const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
   const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
   const config = readProto(wrapped, 'pushNotificationConfig')
   const given = isPlainObject(config) ? config : {}
   const id = [readProto(object, 'configId'), ofName.id].find(isPresent)
-  const known = from === 'json-0.3' ? ['taskId', 'pushNotificationConfig'] : KNOWN_PROTO_V03
-  const isKnown = (name: string) => known.includes(name) || (name === 'config' && wrapped !== object)
+  const known = from.hasKinds ? [] : ['parent', ...['taskId', 'configId'].flatMap(protoNames)]
+  const isKnown = (name: string) =>
+    from.names.taskPushConfig.has(name) || known.includes(name) || (name === 'config' && wrapped !== object)
   if (![...Object.keys(wrapped), ...Object.keys(object)].every(isKnown)) losses.push('*')
   return {
     taskId: [readProto(object, 'taskId'), readProto(wrapped, 'taskId'), ofName.taskId].find(isId),
     config: id === undefined || isPresent(given.id) ? given : { ...given, id },
   }
 }
-
-/** The names around a push configuration of 0.3 over HTTP. */
-const KNOWN_PROTO_V03 = ['name', 'parent', ...['taskId', 'configId', 'pushNotificationConfig'].flatMap(protoNames)]

@@ -1,9 +1,24 @@
-import type { Protocol } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import { type Protocol, versions } from '../../card/model/index.ts'
+import {
+  isJsonObject,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  omit,
+  readNumber,
+} from '../../json/index.ts'
 import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../error-catalogue.ts'
 import { ERROR_INFO } from '../error-response.ts'
-import { formOf, formOfResult, type ResultName, readWrapped, resultKinds, resultNames } from '../forms.ts'
-import { isPlainObject, readNumber } from '../jsonrpc.ts'
+import {
+  formOf,
+  type ResultName,
+  readWrapped,
+  resultKinds,
+  resultNames,
+  shapeOfResult,
+  shapes,
+} from '../objects/index.ts'
 import { type OperationName, operations } from '../operations.ts'
 import { type AnswerPlace, isRestError, reasonOf } from '../read-result.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
@@ -27,7 +42,7 @@ export const translateAnswer = (
     return { ...error, isError: true, body: write(error.body), status: from.binding === 'JSONRPC' ? status : 200 }
   }
   const result = (from.binding === 'JSONRPC' ? body.result : answer) ?? null
-  const translation: Translation = { from: formOfResult(from, result), to: formOf(to), losses: [] }
+  const translation: Translation = { from: shapeOfResult(from, result), to: shapes[formOf(to)], losses: [] }
   const translated = translateResult(operation, result, translation, task)
   return {
     body: to.binding === 'JSONRPC' ? write({ result: translated }) : translated,
@@ -43,35 +58,32 @@ const translateResult = (
   translation: Translation,
   task: Json | undefined,
 ): Json => {
-  switch (operation) {
-    case 'deletePushConfig':
-      return translation.to === 'json-0.3' ? null : {}
-    case 'listPushConfigs':
-      return translatePushConfigs(result, translation, task)
-    case 'listTasks':
-    case 'extendedCard':
-      return result
-  }
+  const { result: type } = operations[operation]
+  if (type === 'none') return translation.to.hasKinds ? null : {}
+  if (type === 'card') return result
+  if ('list' in type) return type.of === 'pushConfig' ? translatePushConfigs(result, translation, task) : result
   if (!isJsonObject(result)) return result
-  if (operation === 'getTask' || operation === 'cancel') return translateObject('task', result, translation)
-  if (operations[operation].needs === 'pushNotifications') return translateTaskPushConfig(result, translation, task)
-  return translateWrapped(result, translation)
+  if ('oneOf' in type) return translateWrapped(result, translation)
+  return type.one === 'pushConfig'
+    ? translateTaskPushConfig(result, translation, task)
+    : translateObject(type.one, result, translation)
 }
 
 /** The form with `kind` has a list; ProtoJSON an object with pages, which is empty if there are none. */
 const translatePushConfigs = (result: Json, translation: Translation, task: Json | undefined): Json => {
+  const { to, losses } = translation
   const page = isJsonObject(result) ? result : {}
   const configs = Array.isArray(result) ? result : page.configs
   const translated = (Array.isArray(configs) ? configs : []).map(config =>
     isJsonObject(config) ? translateTaskPushConfig(config, translation, task) : config,
   )
-  if (translation.to === 'proto-1.0') return { ...page, configs: translated }
-  if (translation.to === 'proto-0.3') {
-    if (isPresent(page.kind)) translation.losses.push('*')
-    return { ...omit(page, 'kind'), configs: translated }
+  if (!to.hasKinds) {
+    // Readers of 0.3 would take it for the form with `kind`.
+    if (to.twin && isPresent(page.kind)) losses.push('*')
+    return { ...(to.twin ? omit(page, 'kind') : page), configs: translated }
   }
   const others = Object.keys(page).filter(name => name !== 'configs' && isPresent(page[name]))
-  translation.losses.push(...new Set(others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*'))))
+  losses.push(...new Set(others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*'))))
   return translated
 }
 
@@ -79,13 +91,13 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
 const translateWrapped = (result: JsonObject, translation: Translation): JsonObject => {
   const { from, to, losses } = translation
   const readAs = (name: ResultName): Json | undefined =>
-    from === 'json-0.3' ? (result.kind === resultKinds[name] ? result : null) : readWrapped(result, name, from)
+    from.hasKinds ? (result.kind === resultKinds[name] ? result : null) : readWrapped(result, name, from)
   const name = resultNames.find(each => isJsonObject(readAs(each)))
   const found = name && readAs(name)
   if (name === undefined || !isJsonObject(found)) return result
-  if (from !== 'json-0.3' && Object.values(result).filter(isPresent).length > 1) losses.push('*')
+  if (!from.hasKinds && Object.values(result).filter(isPresent).length > 1) losses.push('*')
   const object = translateObject(name, found, translation)
-  return to === 'json-0.3' ? object : { [name]: object }
+  return to.hasKinds ? object : { [name]: object }
 }
 
 // Errors
@@ -111,12 +123,13 @@ const translateError = (
 ): { body: JsonObject; status: number; losses: Loss[] } => {
   const error =
     from.binding === 'JSONRPC' ? readJsonRpcError(body.error) : readRestError(body, place === 'event' ? 500 : status)
-  const data = to.version === '1.0' ? toDetails(error) : from.version === '1.0' ? toData(error) : error.data
+  const [given, wanted] = [from, to].map(({ version }) => versions[version].errors)
+  const data = wanted === 'details' ? toDetails(error) : given === 'details' ? toData(error) : error.data
   const { code, message } = error
   const written: JsonObject = { code, message, ...(isEmpty(data) ? {} : { data }) }
   if (to.binding === 'JSONRPC') return { body: { error: written }, status: error.status, losses: error.losses }
   const losses = error.losses.filter(loss => loss !== 'error.status')
-  if (to.version === '0.3') return { status: error.status, losses, body: written }
+  if (wanted === 'data') return { status: error.status, losses, body: written }
   const known = errorOf(code)
   if (!known) losses.push('error.code')
   const details = isEmpty(data) ? {} : { details: data }

@@ -4,7 +4,7 @@ import { agentNameNotFound } from '../agent-errors.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { card } from '../card-descriptions.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
-import { anyText, decodeSegment, endpoint, json } from '../contract/index.ts'
+import { anyText, decodeSegment, endpoint, json, version } from '../contract/index.ts'
 import { ShamanList } from '../schemas/index.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */
@@ -32,7 +32,7 @@ export const getNamedCard = endpoint(
     tag: 'compatibility',
     internal: 'read',
     params: { name: anyText('The name or the id of the agent, in any case.') },
-    headers: { 'A2A-Version': anyText('The version of A2A that the card should have the form of: 1.0 or 0.3.') },
+    headers: { 'A2A-Version': version('the card should have the form of') },
     raw: true,
     limits: ['CALL_LIMIT'],
   },

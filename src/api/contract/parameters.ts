@@ -1,4 +1,4 @@
-import { agentIdPattern } from '../../card/model/index.ts'
+import { agentIdPattern, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE } from '../../limits.ts'
 import type { ProblemCode } from '../../problems.ts'
@@ -29,6 +29,10 @@ const defaults = { problem: 'bad-query', fallback: undefined } as const
 
 /** Describes a parameter in the path or a header that is any text. */
 export const anyText = (description: string): Parameter => ({ description, schema: { type: 'string' } })
+
+/** Describes a parameter that names a version of A2A. */
+export const version = (of: string) =>
+  anyText(`The version of A2A that ${of}: ${wireVersions.toReversed().join(' or ')}.`)
 
 /** The parameters of a path below `/agents/:id`. */
 export const agentPath = {

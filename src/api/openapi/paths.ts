@@ -1,5 +1,11 @@
-import { operations as a2aOperations, ERRORS, operationNames, PASSTHROUGH_STATUSES, pathOf } from '../../a2a/index.ts'
-import { versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
+import {
+  operations as a2aOperations,
+  ERRORS,
+  PASSTHROUGH_STATUSES,
+  type RestRoute,
+  restRoutes,
+} from '../../a2a/index.ts'
+import { latestVersion, versions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
@@ -94,32 +100,29 @@ const security: Readonly<Partial<Record<Access, JsonObject[]>>> = {
 
 /** Returns the operations of a route of HTTP+JSON, whose path OpenAPI cannot express: one parameter with slashes. */
 const expandRestRoute = (method: string, route: NamedDescription): { path: string; operation: NamedDescription }[] =>
-  wireVersions.flatMap(version =>
-    operationNames.flatMap(name => {
-      const path = pathOf(name, version)
-      if (path === undefined || !a2aOperations[name].http[0].includes(method)) return []
-      // `id` is the agent already.
-      const renamed = path.replace('Configs/{id}', 'Configs/{configId}').replace('{id}', '{taskId}')
-      return [{ path: `/agents/{id}/a2a/${renamed}`, operation: describeRestCall(method, name, version, route) }]
-    }),
-  )
+  restRoutes.flatMap(found => {
+    if (!found.methods.includes(method)) return []
+    // `id` is the agent already.
+    const path = found.path.replace('Configs/{id}', 'Configs/{configId}').replace('{id}', '{taskId}')
+    return [{ path: `/agents/{id}/a2a/${path}`, operation: describeRestCall(method, found, route) }]
+  })
 
 const describeRestCall = (
   method: string,
-  name: keyof typeof a2aOperations,
-  version: WireVersion,
+  { operation, versions: having, methods }: RestRoute,
   route: NamedDescription,
 ): NamedDescription => {
-  const { streams, sends, http, ...names } = a2aOperations[name]
-  const suffix = http[0][0] === method ? '' : `_${method.toLowerCase()}`
+  const { streams, sends, names } = a2aOperations[operation]
+  const [version = latestVersion] = having
+  const suffix = methods[0] === method ? '' : `_${method.toLowerCase()}`
   return {
     ...route,
-    id: `${name}_${version.replace('.', '_')}${suffix}`,
-    summary: `Call ${names[version]} of A2A ${version} over HTTP+JSON`,
+    id: `${operation}_${version.replace('.', '_')}${suffix}`,
+    summary: `Call ${names[version]} of A2A ${having.join(' or ')} over HTTP+JSON`,
     ...(method === 'POST' && {
       body: {
         ...{ content: OBJECT, as: 'stream', maxBytes: MAX_CALL_BYTES },
-        description: `The parameters of ${names[version]}, as A2A ${version} defines them.`,
+        description: `The parameters of ${names[version]}, as A2A ${having.join(' or ')} defines them.`,
         ...(!sends && { fallback: {} }),
       },
     }),

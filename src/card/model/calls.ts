@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json/start.ts'
 import type { AgentCard, AgentInterface } from './agent-card.ts'
-import { callBindings, isCompatible, type Protocol, versions, wireVersionOf, wireVersions } from './versions.ts'
+import { callBindings, isCompatible, lineOf, type Protocol, versions, wireVersionOf, wireVersions } from './versions.ts'
 
 /** The calls that this host translates for an agent: to another version of A2A, to another binding, or both. */
 export const bridgeLevels = ['off', 'versions', 'bindings', 'all'] as const
@@ -24,7 +24,7 @@ export const canTranslate = (from: Protocol, to: Protocol, bridge: BridgeLevel):
   return bridge === 'all' || (bridge === 'versions' && isSameBinding) || (bridge === 'bindings' && isSameVersion)
 }
 
-/** Returns the target to which a call is translated: one with the same or a compatible version before one with the same binding. */
+/** Returns the target to which a call is translated: of its version, else a compatible one, else of its binding. */
 export const findBridgedTarget = (call: Protocol, targets: readonly CallTarget[], bridge: BridgeLevel) => {
   const reachable = targets.filter(target => canTranslate(call, target, bridge))
   return (
@@ -39,10 +39,14 @@ export const findBridgedTarget = (call: Protocol, targets: readonly CallTarget[]
 export const isReachable = (from: Protocol, targets: readonly Protocol[], bridge: BridgeLevel): boolean =>
   targets.some(to => isSameProtocol(from, to) || canTranslate(from, to, bridge))
 
-/** Returns the protocols from which calls are translated for an agent that has others, the newest version first. */
+/**
+ * Returns the protocols from which calls are translated for an agent that has others, the newest version first. Clients
+ * of a version understand those that it follows: it is not listed for an agent of one of these.
+ */
 export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLevel): Protocol[] =>
   wireVersions
     .toReversed()
+    .filter(version => !own.some(to => to.version !== version && lineOf(version).includes(to.version)))
     .flatMap(version => callBindings.map(binding => ({ binding, version })))
     .filter(from => !own.some(to => isSameProtocol(from, to)) && isReachable(from, own, bridge))
 

@@ -12,6 +12,8 @@ type Version = {
   card: '0.3' | '1.0'
   /** The form of objects in each binding: JSON with `kind`, or ProtoJSON. */
   forms: Readonly<Record<CallBinding, string>>
+  /** Whether the objects over JSON-RPC, which clients also send over HTTP+JSON, have a `kind`. */
+  hasKinds: boolean
   /** The prefix of paths over HTTP+JSON. */
   pathPrefix: string
   /** The media type of bodies over HTTP+JSON. */
@@ -29,6 +31,7 @@ const v1_0 = {
   includes: [],
   card: '1.0',
   forms: { JSONRPC: 'proto-1.0', 'HTTP+JSON': 'proto-1.0' },
+  hasKinds: false,
   pathPrefix: '',
   restType: 'application/a2a+json',
   extensionsHeader: 'A2A-Extensions',
@@ -45,6 +48,7 @@ export const versions = {
     card: '0.3',
     // Over HTTP, the official agents and clients of 0.3 write ProtoJSON.
     forms: { JSONRPC: 'json-0.3', 'HTTP+JSON': 'proto-0.3' },
+    hasKinds: true,
     pathPrefix: 'v1/',
     restType: 'application/json',
     extensionsHeader: 'X-A2A-Extensions',
@@ -75,6 +79,12 @@ export const lineOf = (version: WireVersion): WireVersion[] => {
   const { follows }: Version = versions[version]
   return follows === undefined ? [version] : [version, ...lineOf(follows as WireVersion)]
 }
+
+/** Returns what a version has of its own, else that of the version that it follows. */
+export const inLine = <Value>(values: Partial<Record<WireVersion, Value>>, version: WireVersion): Value | undefined =>
+  lineOf(version)
+    .map(each => values[each])
+    .find(value => value !== undefined)
 
 /** Returns whether one version only adds to the other. */
 export const isCompatible = (one: WireVersion, other: WireVersion): boolean =>

@@ -1,10 +1,11 @@
 import { formatPointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, AgentInterface, BridgeLevel, Finding, WireVersion } from '../model/index.ts'
+import type { AgentCard, AgentInterface, BridgeLevel, Finding } from '../model/index.ts'
 import {
   callBindings,
   collectModes,
   findBridgedTarget,
+  isPreV1,
   resolveTargets,
   toTarget,
   translatedProtocols,
@@ -38,12 +39,12 @@ export const gatewayErrors = (interfaces: readonly AgentInterface[]): Finding[] 
 export const bridgeLosses = ({ route, bridge }: Pick<Manifest, 'route' | 'bridge'>, card: AgentCard): Finding[] => {
   const own = route === 'gateway' ? card.supportedInterfaces.flatMap(each => toTarget(each) ?? []) : []
   const pairs = translatedProtocols(own, bridge).map(from => ({ from, to: findBridgedTarget(from, own, bridge) }))
-  const isTranslated = (client: WireVersion, agent: WireVersion): boolean =>
-    pairs.some(({ from, to }) => from.version === client && to?.version === agent)
+  const isTranslated = (ofV0: boolean): boolean =>
+    pairs.some(({ from, to = from }) => isPreV1(from.version) === ofV0 && isPreV1(to.version) !== ofV0)
   return [
     ...notForwarded(route, card),
-    ...(isTranslated('1.0', '0.3') ? lossesOfNewClients(card) : []),
-    ...(isTranslated('0.3', '1.0') ? lossesOfOldClients(card) : []),
+    ...(isTranslated(false) ? lossesOfNewClients(card) : []),
+    ...(isTranslated(true) ? lossesOfOldClients(card) : []),
   ]
 }
 

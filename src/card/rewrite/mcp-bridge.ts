@@ -2,7 +2,7 @@ import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../j
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallModes, CapabilityDefaults, Finding, Modes } from '../model/index.ts'
-import { collectModes } from '../model/index.ts'
+import { collectModes, wireVersions } from '../model/index.ts'
 import { listMcpTools } from '../read/index.ts'
 
 /** The capabilities of an agent whose tools the bridge calls. */
@@ -16,7 +16,8 @@ export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): Agent
   const { mcp } = manifest.upstream
   if (mcp === undefined || !isBridged(manifest)) return card
   const bridge = { url: mcp, protocolBinding: 'JSONRPC' }
-  return { ...card, supportedInterfaces: ['1.0', '0.3'].map(protocolVersion => ({ ...bridge, protocolVersion })) }
+  const supportedInterfaces = wireVersions.toReversed().map(protocolVersion => ({ ...bridge, protocolVersion }))
+  return { ...card, supportedInterfaces }
 }
 
 /** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */

@@ -1,8 +1,9 @@
 import type { A2ACall, AnswerPlace, CallError, ErrorForm } from '../../a2a/index.ts'
-import { operations, parseJsonLossless } from '../../a2a/start.ts'
+import { methodOf, parseJsonLossless } from '../../a2a/start.ts'
 import type { Authentication } from '../../auth/index.ts'
 import type { CallProfile } from '../../card/index.ts'
 import type { CallTarget } from '../../card/model/index.ts'
+import { latestVersion } from '../../card/model/start.ts'
 import type { RequestContext } from '../../http/index.ts'
 import { type BodyText, log, readText } from '../../http/start.ts'
 import type { Json } from '../../json/index.ts'
@@ -143,7 +144,7 @@ const levelOf = (error: CallError | undefined): 'error' | 'info' =>
 const describeCall = ({ agent, profile, call, trace }: CallContext) => ({
   ...(profile && { 'gen_ai.agent.id': agent.id }),
   ...(call && {
-    'a2a.method.name': operations[call.operation]['1.0'],
+    'a2a.method.name': methodOf(call.operation, latestVersion) ?? call.operation,
     'a2a.protocol.version': call.version,
     'calling_card.binding': call.binding,
   }),

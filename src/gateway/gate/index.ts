@@ -1,4 +1,4 @@
 export * from './access.ts'
 export * from './call-context.ts'
 export { createOutputComparison } from './content-negotiation.ts'
-export { evaluatePolicy, preferVersionError, supportedVersions, targetOf, type Verdict } from './policy.ts'
+export * from './policy.ts'

@@ -5,6 +5,7 @@ import {
   type CallBinding,
   type CallTarget,
   findBridgedTarget,
+  isCompatible,
   isReachable,
   isSameProtocol,
   type WireVersion,
@@ -155,6 +156,13 @@ export const supportedVersions = (
   { targets, bridge }: Pick<CallProfile, 'targets' | 'bridge'>,
   binding: CallBinding,
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
+
+/** Lists on demand what a call without a version can mean: of compatible versions, those of the agent itself. */
+export const impliedVersions = (profile: CallProfile, binding: CallBinding) => (): WireVersion[] => {
+  const own = profile.targets.map(target => target.version)
+  const isImplied = (version: WireVersion) => own.includes(version) || !own.some(each => isCompatible(each, version))
+  return supportedVersions(profile, binding).filter(isImplied)
+}
 
 /**
  * Corrects the error of a call that could not be parsed, now that its agent is known: reports the versions that the

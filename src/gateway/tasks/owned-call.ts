@@ -4,6 +4,7 @@ import {
   foldName,
   type Inspected,
   invalidParam,
+  listsTasks,
   operations,
   type ResultFacts,
   readTaskReferences,
@@ -40,7 +41,7 @@ export const checkTaskOwner = async (
   if ('kind' in references) return references
   const owners = new AgentOwners(agent, caller, env)
   const { sends = false } = operations[call.operation]
-  const isList = call.operation === 'listTasks'
+  const isList = listsTasks(call.operation)
   // Without an id, an agent might take a task of its own choice.
   if (!sends && !isList && references.tasks.length === 0) return invalidParam('id', 'must be the id of a task')
   const refused = await owners.use(references, sends)

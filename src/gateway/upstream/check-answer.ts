@@ -3,7 +3,7 @@ import {
   type CallError,
   type CheckedAnswer,
   type Inspected,
-  isPlainObject,
+  operations,
   parseJsonLossless,
   type ReadResult,
   type ResultFacts,
@@ -15,6 +15,7 @@ import {
   hasDuplicateName,
   isDeeperThan,
   isJsonObject,
+  isPlainObject,
   type Json,
   type JsonObject,
   mapMembers,
@@ -52,8 +53,8 @@ type Checking = CheckedAnswer | Promise<CheckedAnswer>
  */
 export const checkAnswer = (text: string, check: AnswerCheck): Checking => {
   const checked = checkUnredacted(text, check)
-  const { operation } = check.call
-  if (operation !== 'getPushConfig' && operation !== 'listPushConfigs') return checked
+  const { needs, http } = operations[check.call.operation]
+  if (needs !== 'pushNotifications' || !http[0].includes('GET')) return checked
   const redact = (answer: CheckedAnswer) => redactPushConfigs(answer, text, check.status)
   return checked instanceof Promise ? checked.then(redact) : redact(checked)
 }

@@ -1,18 +1,18 @@
 import {
   type AnswerPlace,
-  type Form,
-  formOfResult,
-  isPlainObject,
+  findMember,
+  isObjectName,
   isRestError,
-  type OperationName,
+  type ObjectName,
   operations,
   parseJsonLossless,
   type ResultName,
   resultKinds,
-  resultNames,
+  type Shape,
+  shapeOfResult,
   wrappers,
 } from '../../a2a/index.ts'
-import { isJsonObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit } from '../../json/index.ts'
 import type { AnsweredCall } from './request.ts'
 
 /** A correction of an answer whose meaning is certain, by its name in `Gate-Warning` and the log: mostly the member. */
@@ -63,7 +63,7 @@ export const repairAnswer = (
 type Repairing = { call: AnsweredCall; task?: StreamTask | undefined; repairs: Set<AnswerRepair> }
 
 /** The repairs of a result in a form. */
-type ResultRepairing = Repairing & { form: Form }
+type ResultRepairing = Repairing & { shape: Shape }
 
 /** The character with which some servers mark each JSON text of a stream (RFC 7464). */
 const RECORD_SEPARATOR = '\u001e'
@@ -108,23 +108,20 @@ const repairErrorValue = (value: Json, repairing: Repairing): Json => {
 
 // Results
 
-/** Returns the objects that the result of an operation can be; none for others, of which nothing is repaired. */
-const namesOf = (operation: OperationName): readonly ResultName[] => {
-  if (operation === 'getTask' || operation === 'cancel') return ['task']
-  if (operation === 'send') return ['task', 'message']
-  return operations[operation].streams ? resultNames : []
-}
-
 const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
-  const repairing = { ...given, form: formOfResult(given.call, result) }
-  const { operation } = given.call
-  const { tasks } = result
-  if (operation === 'listTasks' && Array.isArray(tasks))
-    return { ...result, tasks: mapObjects(tasks, task => repairTask(task, repairing)) }
-  const names = namesOf(operation)
-  if (names.length === 0) return result
-  if (repairing.form === 'json-0.3') return repairKinds(result, names, repairing)
-  return names.length > 1 ? repairWrapped(result, names, repairing) : repairBare(result, repairing)
+  const repairing = { ...given, shape: shapeOfResult(given.call, result) }
+  const { result: type } = operations[given.call.operation]
+  if (typeof type === 'string') return result
+  if ('list' in type) {
+    const items = result[type.list]
+    const repair = repairers[type.of]
+    return repair && Array.isArray(items) ? { ...result, [type.list]: mapObjects(items, repair, repairing) } : result
+  }
+  const names = ('one' in type ? [type.one] : type.oneOf).flatMap(name => (name === 'pushConfig' ? [] : name))
+  const [name] = names
+  if (name === undefined) return result
+  if (repairing.shape.hasKinds) return repairKinds(result, names, repairing)
+  return 'oneOf' in type ? repairWrapped(result, names, repairing) : repairBare(result, name, repairing)
 }
 
 const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
@@ -151,11 +148,11 @@ const repairWrapped = (result: JsonObject, names: readonly ResultName[], repairi
 }
 
 /** A task that is the only thing an operation returns is not wrapped. */
-const repairBare = (result: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const { task } = result
-  if (!isJsonObject(task) || Object.keys(result).length > 1) return repairTask(result, repairing)
+const repairBare = (result: JsonObject, name: ResultName, repairing: ResultRepairing): JsonObject => {
+  const wrapped = result[name]
+  if (!isJsonObject(wrapped) || Object.keys(result).length > 1) return repairers[name](result, repairing)
   repairing.repairs.add('wrapper')
-  return repairTask(task, repairing)
+  return repairers[name](wrapped, repairing)
 }
 
 /** Recognizes an object by its members, where it can be one only. */
@@ -175,99 +172,90 @@ const recognize = (object: JsonObject, names: readonly ResultName[]): ResultName
 
 // Objects
 
-const repairTask = (task: JsonObject, repairing: ResultRepairing): JsonObject => ({
-  ...repairStatusOf(task, repairing),
-  ...(Array.isArray(task.artifacts) && {
-    artifacts: mapObjects(task.artifacts, artifact => repairParts(artifact, repairing)),
-  }),
-  ...(Array.isArray(task.history) && {
-    history: mapObjects(task.history, message => repairMessage(message, repairing)),
-  }),
-})
+type Repair = (object: JsonObject, repairing: ResultRepairing) => JsonObject
 
-const mapObjects = (items: Json[], repair: (object: JsonObject) => JsonObject): Json[] =>
-  items.map(item => (isJsonObject(item) ? repair(item) : item))
+const mapObjects = (items: Json[], repair: Repair, repairing: ResultRepairing): Json[] =>
+  items.map(item => (isJsonObject(item) ? repair(item, repairing) : item))
 
-const repairMessage = (message: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const { form, repairs } = repairing
+/** Repairs the states and objects in an object. */
+const repairMembers = (name: ObjectName, object: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const repaired = { ...object }
+  for (const { key, is, list } of repairing.shape.members[name].values()) {
+    const value = object[key]
+    const repair = isObjectName(is) ? repairers[is] : undefined
+    if (is === 'state' && typeof value === 'string') repaired[key] = repairState(value, repairing)
+    else if (repair && list && Array.isArray(value)) repaired[key] = mapObjects(value, repair, repairing)
+    else if (repair && !list && isJsonObject(value)) repaired[key] = repair(value, repairing)
+  }
+  return repaired
+}
+
+const repairers: Readonly<Record<ResultName, Repair> & Partial<Record<ObjectName, Repair>>> = {
+  /** Adds the kind of a part, by which some clients of 0.3 distinguish them. */
+  part: (part, { shape: { hasKinds, contents }, repairs }) => {
+    const present = contents.filter(kind => (part[kind] ?? null) !== null)
+    const [kind] = present
+    if (!hasKinds || (part.kind ?? null) !== null || kind === undefined || present.length > 1) return part
+    repairs.add('kind')
+    return { ...part, kind }
+  },
+  message: (message, repairing) => repairMembers('message', repairOwnMembers(message, repairing), repairing),
+  status: (status, repairing) => repairText(repairMembers('status', status, repairing), repairing),
+  artifact: (artifact, repairing) => repairMembers('artifact', artifact, repairing),
+  task: (task, repairing) => repairMembers('task', task, repairing),
+  statusUpdate: (update, repairing) => {
+    const repaired = repairContext(repairMembers('statusUpdate', update, repairing), repairing)
+    if (!repairing.shape.hasKinds || (update.final ?? null) !== null) return repaired
+    repairing.repairs.add('final')
+    return { ...repaired, final: false }
+  },
+  artifactUpdate: (update, repairing) => repairContext(repairMembers('artifactUpdate', update, repairing), repairing),
+}
+
+const repairOwnMembers: Repair = (message, { shape: { hasKinds, roles }, repairs }) => {
   const isUnnamed = (message.messageId ?? message.message_id ?? null) === null
-  const isAssistant = form === 'json-0.3' && message.role === 'assistant'
-  const lacksKind = form === 'json-0.3' && (message.kind ?? null) === null
+  const isAssistant = hasKinds && message.role === 'assistant'
+  const lacksKind = hasKinds && (message.kind ?? null) === null
   if (isUnnamed) repairs.add('message')
   if (isAssistant) repairs.add('role')
   if (lacksKind) repairs.add('kind')
   return {
-    ...repairParts(message, repairing),
+    ...message,
     ...(isUnnamed && { messageId: crypto.randomUUID() }),
-    ...(isAssistant && { role: 'agent' }),
+    ...(isAssistant && { role: roles.at(-1) }),
     ...(lacksKind && { kind: 'message' }),
   }
 }
 
-/** Adds the kinds of the parts of a message or an artifact, by which some clients of 0.3 distinguish them. */
-const repairParts = (object: JsonObject, { form, repairs }: ResultRepairing): JsonObject => {
-  if (form !== 'json-0.3' || !Array.isArray(object.parts)) return object
-  const parts = mapObjects(object.parts, part => {
-    const present = PART_KINDS.filter(kind => (part[kind] ?? null) !== null)
-    if ((part.kind ?? null) !== null || present.length !== 1) return part
-    repairs.add('kind')
-    return { ...part, kind: present[0] }
-  })
-  return { ...object, parts }
-}
-
-const PART_KINDS = ['text', 'data', 'file'] as const
-
 /** Adds the context of its task to an update, which the official .NET server leaves empty. */
-const repairContext = (update: JsonObject, { task, repairs }: ResultRepairing): JsonObject => {
+const repairContext: Repair = (update, { task, repairs }) => {
   if (task === undefined || (update.taskId ?? update.task_id) !== task.id) return update
   if ((update.contextId ?? update.context_id ?? '') !== '') return update
   repairs.add('context')
   return { ...omit(update, 'context_id'), contextId: task.contextId }
 }
 
-const repairers: Readonly<Record<ResultName, (object: JsonObject, repairing: ResultRepairing) => JsonObject>> = {
-  task: repairTask,
-  message: repairMessage,
-  statusUpdate: (update, repairing) => {
-    const { form, repairs } = repairing
-    const repaired = repairContext(repairStatusOf(update, repairing), repairing)
-    if (form !== 'json-0.3' || (update.final ?? null) !== null) return repaired
-    repairs.add('final')
-    return { ...repaired, final: false }
-  },
-  artifactUpdate: (update, repairing) => {
-    const { artifact } = update
-    const repaired = isJsonObject(artifact) ? { ...update, artifact: repairParts(artifact, repairing) } : update
-    return repairContext(repaired, repairing)
-  },
+/** Writes a state with the hyphens and the one L or two of its form. */
+const repairState = (state: string, { shape, repairs }: ResultRepairing): string => {
+  const spelled = normalizeState(state)
+  const known = shape.taskStates.find(name => name !== undefined && normalizeState(name) === spelled) ?? state
+  if (known !== state) repairs.add('state')
+  return known
 }
 
-/** Repairs the status of a task or an update. */
-const repairStatusOf = (object: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const { form, repairs } = repairing
-  const { status } = object
-  if (!isJsonObject(status)) return object
-  const { state, message } = status
-  const normalized = typeof state === 'string' ? normalizeState(state, form) : state
-  if (normalized !== state) repairs.add('state')
-  const repaired = normalized === undefined ? status : { ...status, state: normalized }
-  if (isJsonObject(message)) return { ...object, status: { ...repaired, message: repairMessage(message, repairing) } }
-  if (typeof message !== 'string') return { ...object, status: repaired }
+const normalizeState = (state: string): string =>
+  state.replaceAll('_', '-').replace(/cancell/i, match => match.slice(0, -1))
+
+/** Makes the text that some agents have in a status a message. */
+const repairText: Repair = (status, { shape, repairs }) => {
+  const { message: text } = status
+  if (typeof text !== 'string') return status
   repairs.add('message')
-  const rest = omit(repaired, 'message')
-  return { ...object, status: message === '' ? rest : { ...rest, message: textMessage(message, form) } }
-}
-
-/** Writes a state with the hyphens and the one L or two of its version. */
-const normalizeState = (state: string, form: Form): string => {
-  if (form === 'proto-0.3') return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state
-  if (form === 'proto-1.0') return state === 'TASK_STATE_CANCELLED' ? 'TASK_STATE_CANCELED' : state
-  return state === 'cancelled' ? 'canceled' : /^(?:input|auth)_required$/.test(state) ? state.replace('_', '-') : state
-}
-
-const textMessage = (text: string, form: Form): JsonObject => {
+  const rest = omit(status, 'message')
+  if (text === '') return rest
+  const { key: parts = '' } = findMember(shape, 'message', 'part') ?? {}
+  const ofKind = (kind: string) => (shape.hasKinds ? { kind } : {})
   const messageId = crypto.randomUUID()
-  if (form === 'json-0.3') return { kind: 'message', messageId, role: 'agent', parts: [{ kind: 'text', text }] }
-  return { messageId, role: 'ROLE_AGENT', [form === 'proto-0.3' ? 'content' : 'parts']: [{ text }] }
+  const message = { ...ofKind('message'), messageId, role: shape.roles.at(-1), [parts]: [{ ...ofKind('text'), text }] }
+  return { ...rest, message }
 }

@@ -1,7 +1,7 @@
-import { type CallError, firstDefined, invalidParam, isPlainObject, parseJsonLossless } from '../../a2a/index.ts'
+import { type CallError, firstDefined, invalidParam, parseJsonLossless } from '../../a2a/index.ts'
 import type { McpAgentProfile } from '../../card/index.ts'
 import { type McpTool, textArgument } from '../../card/model/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject } from '../../json/index.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {

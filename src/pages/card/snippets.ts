@@ -1,5 +1,6 @@
-import { pathOf } from '../../a2a/index.ts'
-import type { CallTarget } from '../../card/model/index.ts'
+import { writeObject } from '../../a2a/bridge/index.ts'
+import { methodOf, pathOf } from '../../a2a/index.ts'
+import { type CallTarget, isPreV1, versions, wireVersions } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 import { webUrl } from '../text/index.ts'
 import type { CardFacts } from './card-facts.ts'
@@ -31,7 +32,8 @@ const RUN_ID = '0-run-id-0'
 const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: ExampleCall): string => {
   if (target === undefined) return [`curl -sS ${shell(cardUrl)}`, ...forCard.flatMap(curlOptions)].join(' \\\n  ')
   const { url, body } = curlRequest(target, part)
-  const prefix = target.version === '1.0' ? '' : 'X-'
+  const { version } = target
+  const { extensionsHeader } = versions[version]
   const inQuery = credentials.filter(credential => credential.kind === 'query')
   const query = inQuery.map(({ name, variable }, index) => {
     const separator = index === 0 && !url.includes('?') ? '?' : '&'
@@ -41,8 +43,9 @@ const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, f
     // Without -g, curl takes brackets and braces for many addresses.
     `curl ${/[[\]{}]/.test(url) ? '-gsS' : '-sS'} ${shell(url)}${query.join('')}`,
     `-H 'Content-Type: application/json'`,
-    ...(target.version === '1.0' ? [`-H 'A2A-Version: 1.0'`] : []),
-    ...(extensions.length > 0 ? [`-H ${shell(`${prefix}A2A-Extensions: ${headerText(extensions)}`)}`] : []),
+    // The oldest version is that of a call that names none.
+    ...(version === wireVersions[0] ? [] : [`-H 'A2A-Version: ${version}'`]),
+    ...(extensions.length > 0 ? [`-H ${shell(`${extensionsHeader}: ${headerText(extensions)}`)}`] : []),
     ...credentials.flatMap(curlOptions),
     `-d ${shell(visibleJson(body)).replace(RUN_ID, `'"$(date +%s)"'`)}`,
   ].join(' \\\n  ')
@@ -65,31 +68,16 @@ const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonO
   const message = messageIn(target, part)
   const base = webUrl(url) ?? url
   if (binding === 'JSONRPC') {
-    const method = version === '1.0' ? 'SendMessage' : 'message/send'
     const params = { message, ...(tenant !== undefined && { tenant }) }
-    return { url: base, body: { jsonrpc: '2.0', id: 1, method, params } }
+    return { url: base, body: { jsonrpc: '2.0', id: 1, method: methodOf('send', version) ?? '', params } }
   }
   const prefix = tenant === undefined ? '' : `${encodeURIComponent(tenant)}/`
   return { url: `${base.replace(/\/$/, '')}/${prefix}${pathOf('send', version)}`, body: { message } }
 }
 
-const messageIn = ({ binding, version }: CallTarget, part: Part): JsonObject => {
-  const common = { messageId: RUN_ID, role: 'ROLE_USER' }
-  if (version === '1.0') return { ...common, parts: [part] }
-  if (binding !== 'JSONRPC') return { ...common, content: [inProtoV03(part)] }
-  return { ...common, role: 'user', kind: 'message', parts: [withKind(part)] }
-}
-
-const withKind = (part: Part): JsonObject => {
-  if ('text' in part) return { kind: 'text', text: part.text }
-  if ('data' in part) return { kind: 'data', data: part.data }
-  return { kind: 'file', file: { uri: part.url, mimeType: part.mediaType } }
-}
-
-const inProtoV03 = (part: Part): JsonObject => {
-  if ('text' in part) return { text: part.text }
-  if ('data' in part) return { data: { data: part.data } }
-  return { file: { fileWithUri: part.url, mimeType: part.mediaType } }
+const messageIn = (target: CallTarget, part: Part): JsonObject => {
+  const head = { messageId: RUN_ID, role: 'ROLE_USER' }
+  return { ...head, ...writeObject('message', { ...head, parts: [part] }, target) }
 }
 
 // JavaScript
@@ -98,7 +86,7 @@ const javascript = (
   { cardUrl }: CardFacts,
   { target, part, extensions, credentials, forCard }: ExampleCall,
 ): string => {
-  const legacy = target?.version === '0.3' ? ['legacyCompat: { enabled: true }'] : []
+  const legacy = target && isPreV1(target.version) ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
   const transports = ['JsonRpcTransportFactory', 'RestTransportFactory']
   const names = ['ClientFactory', ...(isPlain ? [] : ['DefaultAgentCardResolver', ...transports])]

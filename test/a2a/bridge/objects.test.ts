@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ObjectName, translateObject } from '../../../src/a2a/bridge/objects.ts'
-import type { Form } from '../../../src/a2a/forms.ts'
-import { shapes } from '../../../src/a2a/forms.ts'
+import { translateObject } from '../../../src/a2a/bridge/objects.ts'
+import type { ObjectName } from '../../../src/a2a/objects/index.ts'
+import { checks, type Form, shapes } from '../../../src/a2a/objects/index.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { arbitraryObjects as objects } from '../../support/a2a-objects.ts'
 
@@ -10,7 +10,7 @@ const forms: Form[] = ['json-0.3', 'proto-0.3', 'proto-1.0']
 
 const translate = (name: ObjectName, object: JsonObject, from: Form, to: Form) => {
   const losses: string[] = []
-  return { object: translateObject(name, object, { from, to, losses }), losses }
+  return { object: translateObject(name, object, { from: shapes[from], to: shapes[to], losses }), losses }
 }
 
 it('translates an object to another form and back without a change, unless it reports a loss', () => {
@@ -25,9 +25,9 @@ it('translates an object to another form and back without a change, unless it re
           fc.pre(form !== other)
           const made = translate(name, original, 'proto-1.0', form).object
           const written = 'final' in made ? { ...made, final } : made
-          expect(shapes[form][name](written)).toBeUndefined()
+          expect(checks[form][name](written)).toBeUndefined()
           const there = translate(name, written, form, other)
-          expect(shapes[other][name](there.object)).toBeUndefined()
+          expect(checks[other][name](there.object)).toBeUndefined()
           const back = translate(name, there.object, other, form)
           expect(back.losses).toEqual([])
           if (there.losses.length === 0) expect(back.object).toEqual(written)
@@ -72,6 +72,7 @@ describe('what a form cannot express is reported', () => {
         [kinds({ text: 'a', data: { b: 1 } }), v1({ text: 'a' }), ['parts[0].data']],
         [kinds({ ...a, raw: 'YQ==' }, { context_id: 'c' }), v1({ text: 'a' }), ['parts[0].*', '*']],
         [file({ bytes: 'YQ==', own: 1 }), v1({ raw: 'YQ==' }), ['parts[0].file.*']],
+        [file({ bytes: 'YQ==', mime_type: 'text/csv' }), v1({ raw: 'YQ==', mediaType: 'text/csv' })],
       ],
     )
     expectTranslations(

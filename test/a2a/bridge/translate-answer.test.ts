@@ -9,7 +9,7 @@ import { isSameProtocol } from '../../../src/card/model/calls.ts'
 import { callBindings, type Protocol, wireVersions } from '../../../src/card/model/versions.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { arbitraryJson } from '../../support/a2a-objects.ts'
-import { eventsOf, type ResultForm, resultOf } from '../../support/answers.ts'
+import { eventsOf, resultFormOf, resultOf } from '../../support/answers.ts'
 import { callWith } from '../../support/calls.ts'
 import { isNightly } from '../../support/matrix.ts'
 
@@ -30,9 +30,6 @@ const translate = (
   }: { operation?: OperationName; place?: AnswerPlace; status?: number } = {},
 ) => translateAnswer(answer, place, status, { operation, from, to, id: 7, task: 't-1' })
 
-const formOf = ({ binding, version }: Protocol): ResultForm =>
-  version === '0.3' && binding === 'HTTP+JSON' ? '0.3 over HTTP' : version
-
 /** Returns an answer as an agent writes it. */
 const answerOf = (result: Json, { binding }: Protocol): Json =>
   binding === 'JSONRPC' ? { jsonrpc: '2.0', id: 7, result } : result
@@ -47,8 +44,8 @@ describe('an answer, for a caller of another protocol', () => {
     const answered = operationNames.filter(name => name !== 'listTasks' && name !== 'extendedCard')
     for (const [from, to] of pairs)
       for (const operation of answered) {
-        const expected = answerOf(resultOf(operation, formOf(to)), to)
-        const translated = translate(answerOf(resultOf(operation, formOf(from)), from), from, to, { operation })
+        const expected = answerOf(resultOf(operation, resultFormOf(to)), to)
+        const translated = translate(answerOf(resultOf(operation, resultFormOf(from)), from), from, to, { operation })
         // A list with `kind` has no pages.
         const listed = operation === 'listPushConfigs' && from.version !== '1.0' && from.binding === 'JSONRPC'
         const { nextPageToken: _, ...withoutPages } = expected as JsonObject
@@ -63,8 +60,10 @@ describe('an answer, for a caller of another protocol', () => {
   it('has the events that an agent of that protocol sends', () => {
     for (const [from, to] of pairs) {
       const options = { operation: 'stream', place: 'event' } as const
-      const translated = eventsOf(formOf(from)).map(event => translate(answerOf(event, from), from, to, options).body)
-      expect(translated, nameOf(from, to)).toMatchObject(eventsOf(formOf(to)).map(event => answerOf(event, to)))
+      const translated = eventsOf(resultFormOf(from)).map(
+        event => translate(answerOf(event, from), from, to, options).body,
+      )
+      expect(translated, nameOf(from, to)).toMatchObject(eventsOf(resultFormOf(to)).map(event => answerOf(event, to)))
     }
   })
 
@@ -100,7 +99,7 @@ it('writes an answer that clients can read, whatever the agent sends and its che
       fc.constantFrom(...pairs),
       (operation, json, [from, to]) => {
         if (operation === 'listTasks' && [from, to].some(({ version }) => version === '0.3')) return
-        const valid = resultOf(operation, formOf(from))
+        const valid = resultOf(operation, resultFormOf(from))
         for (const result of [json, { ...(valid as JsonObject), ...(json as JsonObject) }]) {
           const answer = answerOf(result, from)
           const there = translate(answer, from, to, { operation })

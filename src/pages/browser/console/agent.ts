@@ -8,7 +8,7 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
-import { type AgentCard, type CallTarget, toTarget } from '../../../card/model/index.ts'
+import { type AgentCard, type CallTarget, formOf, toTarget } from '../../../card/model/index.ts'
 import { isJsonType } from '../../../json/index.ts'
 
 /** A message as a person writes it, and how it is sent. */
@@ -64,7 +64,7 @@ export const connectAgent = async (card: AgentCard, endpoint: CallTarget, fetchI
 
   const payloads = async function* (events: AsyncGenerator<StreamResponse>): AsyncGenerator<CallEvent> {
     // In 0.3 over HTTP+JSON, the SDK (1.3.0) drops `append` from artifacts. Agents rarely replace one in a stream.
-    const isAppendDropped = binding === 'HTTP+JSON' && version === '0.3'
+    const isAppendDropped = formOf({ binding, version }) === 'proto-0.3'
     for await (const { payload } of events) {
       if (isAppendDropped && payload?.$case === 'artifactUpdate') payload.value.append = true
       if (payload) yield payload

@@ -1,4 +1,5 @@
 import type { AgentCard } from '../../../card/model/index.ts'
+import { wireVersions } from '../../../card/model/start.ts'
 import { button, element } from '../elements/index.ts'
 import { type Agent, type CallOptions, callableEndpoints, connectAgent, type Draft, readSkills } from './agent.ts'
 import { createControls, needsPerson, renderRefusal } from './controls.ts'
@@ -36,7 +37,8 @@ type Attempt = { draft?: Draft; retry: (fix?: Fix) => Promise<void> }
 const WAITING = 'Waiting for the agent …'
 
 const NO_ENDPOINT =
-  'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A 1.0 or 0.3.'
+  'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A ' +
+  `${wireVersions.toReversed().join(' or ')}.`
 
 class Console {
   readonly element: HTMLElement

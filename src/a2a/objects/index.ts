@@ -1,0 +1,4 @@
+export * from './check.ts'
+export * from './forms.ts'
+export * from './start.ts'
+export * from './table.ts'
