@@ -3,7 +3,7 @@ import { collectStrings, formatPointer, type Pointer } from '../../json/index.ts
 import { type CallProfile, getApiKeyHeaders, getRequiredExtensions } from '../call-profile.ts'
 import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, Finding } from '../model/index.ts'
 import { majorMinor, wireVersionOf } from '../model/index.ts'
-import { standardFlags } from '../read/index.ts'
+import { cardFlags } from '../read/index.ts'
 import { findNew } from './pairs.ts'
 import { findWeakerSecurity } from './security.ts'
 
@@ -86,7 +86,7 @@ const findNewDestinations = (before: readonly Destination[], after: readonly Des
 
 /** The gate refuses calls of an operation whose capability is not declared. */
 const findNewCapabilities = ({ capabilities: before }: AgentCard, { capabilities: after }: AgentCard): Finding[] =>
-  standardFlags
+  cardFlags
     .filter(name => after[name] === true && before[name] !== true)
     .map(name => ({
       pointer: formatPointer('capabilities', name),
