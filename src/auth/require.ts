@@ -12,13 +12,6 @@ import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 /** The principals of requests, even of those that were refused afterwards. */
 const principals = new WeakMap<Request, Principal>()
 
-/** Returns the principal of a request if it has a scope for an agent, or `*` for every agent; throws otherwise. */
-export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
-  const principal = await requirePrincipal(context, { scope })
-  if (hasPermission(principal, scope, agentId)) return principal
-  throw insufficientScope(principal, scope, agentId)
-}
-
 /** Counts writes against the limit of a token, before any work for them. Throws 429 past it. */
 export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, writes = 1): Promise<void> => {
   const count = () => countRequest(WRITE_LIMIT, subject, 'Too many writes with this token.')
@@ -34,11 +27,7 @@ export const assertWriter = (principal: Principal, id: string): void => {
 }
 
 /** Returns the principal of a request if it has a scope for any agent. `caller` is a known result of `authenticate`. */
-export const requireAnyAgent = async (
-  context: RequestContext,
-  scope: Scope,
-  caller?: Authentication,
-): Promise<Principal> => {
+export const requireScope = async (context: RequestContext, scope: Scope, caller?: Authentication) => {
   const principal = await requirePrincipal(context, { scope, caller })
   if (hasScope(principal, scope)) return principal
   throw missingScope(scope)
@@ -117,11 +106,7 @@ const MAX_ACTORS = 1_000
 const reported = new ClockCache<{ hour: number; count: number; omitted: number; size: 1 }>(MAX_ACTORS)
 
 /** Reports an error to the Registry if it is a refusal, at most as many an hour as that records. Never rejects. */
-export const reportRefusal = async (
-  error: HttpError,
-  id: string | undefined,
-  { request, env }: RequestContext,
-): Promise<void> => {
+export const reportRefusal = async (error: HttpError, id: string | undefined, { request, env }: RequestContext) => {
   const { code } = error
   const status = statusOf(error)
   // A failure of this host or an upstream is no refusal; nor is 429, the response to too many requests.

@@ -5,11 +5,10 @@ import {
   hasPermission,
   insufficientScope,
   reportRefusal,
-  requireAnyAgent,
+  requireScope,
 } from '../../auth/index.ts'
 import { toSlug } from '../../card/model/index.ts'
 import {
-  type AgentRef,
   authorizeRead,
   checkRateLimit,
   countRefusal,
@@ -186,7 +185,7 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   const page = parseQuery(new URL(`/rpc?${query}`, request.url), agentPage)
   let list: JsonObject
   if (request.headers.has('Authorization'))
-    list = await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
+    list = await readSuperxList(page, env, await requireScope(context, 'read', caller))
   else {
     const response = await fetchCacheable('/rpc', query, ctx)
     if (!response.ok) throw serviceUnavailable()
@@ -226,7 +225,7 @@ const includeCards = async (list: JsonObject, context: CallerContext): Promise<J
 /** `agents/refreshCard`: fetches a remote card now, for callers that may write the agent. */
 export const refreshCard: Method = async (params, context) => {
   const { caller, env, ctx } = context
-  const principal = await requireAnyAgent(context, 'write', caller)
+  const principal = await requireScope(context, 'write', caller)
   const canSee = (id: string) => hasPermission(principal, 'write', id) || hasPermission(principal, 'read', id)
   const agent = await findAgent(params, canSee, context)
   if ('kind' in agent) return { error: agent }
@@ -252,11 +251,7 @@ export const refreshCard: Method = async (params, context) => {
 }
 
 /** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */
-const findAgent = async (
-  { id, name }: JsonObject,
-  canSee: IsVisible,
-  { env, ctx }: CallerContext,
-): Promise<AgentRef | CallError> => {
+const findAgent = async ({ id, name }: JsonObject, canSee: IsVisible, { env, ctx }: CallerContext) => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
   if (named.length > MAX_NAME_LENGTH) return { id: '', named }

@@ -8,7 +8,6 @@ import {
   countWrites,
   type Principal,
   reportRefusal,
-  requireAnyAgent,
   requirePrincipal,
   requireScope,
 } from '../../auth/index.ts'
@@ -126,12 +125,8 @@ const neededBy = (query: NonNullable<Description['query']>, sent: URLSearchParam
   return needs.includes('write') ? 'write' : needs.includes('token') ? 'token' : undefined
 }
 
-/** Returns the caller if it has what an endpoint requires; for the agent `id`, if its path names one. */
-const authorize = async (
-  access: Access,
-  context: RequestContext,
-  id: string | undefined,
-): Promise<Authentication | undefined> => {
+/** Returns the caller if it has what an endpoint requires; to write, for the agent `id` if its path names one. */
+const authorize = async (access: Access | 'read', context: RequestContext, id: string | undefined) => {
   switch (access) {
     case 'public':
     case 'card':
@@ -139,27 +134,19 @@ const authorize = async (
     case 'optional':
       return authenticate(context.request, context.env, context.ctx)
     case 'reader':
-      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+      return context.request.headers.has('Authorization') ? requireScope(context, 'read') : ANONYMOUS
     case 'token':
       return requirePrincipal(context)
-    case 'admin':
-      return requireScope(context, 'admin', '*')
     default: {
-      if (id === undefined) return requireAnyAgent(context, access)
-      if (access !== 'write') return requireScope(context, access, id)
-      const principal = await requirePrincipal(context, { scope: access })
-      assertWriter(principal, id)
+      const principal = await requireScope(context, access)
+      if (access === 'write' && id !== undefined) assertWriter(principal, id)
       return principal
     }
   }
 }
 
 /** Counts a request against a rate limit before any work for it. Throws 429 past it. */
-const count = async (
-  name: RateLimitName,
-  caller: Authentication | undefined,
-  { request, env }: RequestContext,
-): Promise<void> => {
+const count = async (name: RateLimitName, caller: Authentication | undefined, { request, env }: RequestContext) => {
   if (name === 'WRITE_LIMIT' && caller?.authenticated) return countWrites(caller, env)
   // Other credentials are ignored here, also those of an address with too many failed attempts.
   const counted = caller?.authenticated ? caller : ANONYMOUS
@@ -170,11 +157,7 @@ const count = async (
 }
 
 /** Parses the query of a URL. Throws for another parameter and an invalid value, unless it is open: it ignores both. */
-export const parseQuery = <Query extends NonNullable<Description['query']>>(
-  url: URL,
-  query: Query,
-  isOpen = false,
-): QueryValues<Query> => {
+export const parseQuery = <Query extends NonNullable<Description['query']>>(url: URL, query: Query, isOpen = false) => {
   const known = Object.keys(query)
   const unknown = isOpen ? [] : [...new Set(url.searchParams.keys())].filter(name => !known.includes(name))
   if (unknown.length > 0) {
@@ -214,11 +197,7 @@ const readBody = async (request: Request, body: Body) => {
 const MAX_ERRORS = 100
 
 /** Returns the error for an invalid body, which names the first mistake after `outcome`. */
-export const invalidBody = <Code extends ProblemCode>(
-  code: Code,
-  outcome: string,
-  errors: Finding[],
-): HttpError<Code> => {
+export const invalidBody = <Code extends ProblemCode>(code: Code, outcome: string, errors: Finding[]) => {
   const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
   const detail = `${outcome}${outcome && ' '}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
