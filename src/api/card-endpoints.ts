@@ -72,10 +72,7 @@ export const agentCard =
   }
 
 /** Answers a request for a card, and reports in `Server-Timing` what took how long if the client prefers that. */
-const withTiming = (
-  context: RequestContext,
-  answer: (context: RequestContext) => Promise<Response>,
-): Promise<Response> => {
+const withTiming = (context: RequestContext, answer: (context: RequestContext) => Promise<Response>) => {
   const starting = startTiming(context.request)
   return starting
     ? starting.then(async timing => {
@@ -92,7 +89,7 @@ const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, en
   if (headers.has('Authorization') || headers.has('Prefer')) return undefined
   const name = negotiateRepresentation(request, hybrid)
   const document = getCachedDocument(id, name)
-  return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
+  return document && !isRemote(document) ? publicCardResponse(document, name, request, env) : undefined
 }
 
 /** Options for reading a card. */
@@ -133,11 +130,7 @@ export const loadCard = async (
 }
 
 /** Returns a remote card while it is usable, and has it refreshed in the background when it is due. */
-export const serveRemoteCard = (
-  id: string,
-  document: RemoteDocument,
-  { request, env, ctx }: RequestContext,
-): CachedDocument => {
+export const serveRemoteCard = (id: string, document: RemoteDocument, { request, env, ctx }: RequestContext) => {
   if (!isCardHost(request.headers)) revalidate(id, document.source, env, ctx)
   return assertUsable(document)
 }
@@ -180,15 +173,10 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 // Responses
 
 /** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
-const cardResponse = (
-  document: CachedDocument,
-  name: RepresentationName,
-  { headers: requestHeaders }: Request,
-  env: Env,
-): Response => {
-  const response = publicCardResponse(document, name, requestHeaders, env)
+const cardResponse = (document: CachedDocument, name: RepresentationName, request: Request, env: Env): Response => {
+  const response = publicCardResponse(document, name, request, env)
   const { headers } = response
-  if (requestHeaders.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
   const { source } = document
   if (source && isStale(source))
     for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
@@ -196,17 +184,9 @@ const cardResponse = (
 }
 
 /** Returns the same for a request without a token and a card that is not remote. */
-const publicCardResponse = (
-  document: CachedDocument,
-  name: RepresentationName,
-  requestHeaders: Headers,
-  env: Env,
-): Response =>
-  isNotModified(requestHeaders, document)
-    ? new Response(null, notModifiedInit(document.etag, env))
-    : okResponse(document, name, env)
-
-const okResponse = ({ body, etag, modified }: CachedDocument, name: RepresentationName, env: Env): Response => {
+const publicCardResponse = (document: CachedDocument, name: RepresentationName, { headers }: Request, env: Env) => {
+  const { body, etag, modified } = document
+  if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))
   const response = new Response(body, okInit(name, env))
   response.headers.set('ETag', etag)
   response.headers.set('Last-Modified', modified)

@@ -71,11 +71,7 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
   return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
 }
 
-const applyCardSchemes = async (
-  before: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Promise<Authentication> => {
+const applyCardSchemes = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const { id, profile } = agent
   const keys = hostTokensInApiKeys(profile.apiKeyHeaders, context)
   const byJwt = mayBeRefined(before) ? await authenticateJwt(before, agent, context) : before
@@ -141,11 +137,7 @@ const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
   return { subject: `token:${id}`, scopes, agents, tiers }
 }
 
-const authenticateJwt = async (
-  before: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Promise<Authentication> => {
+const authenticateJwt = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const credentials = parseAuthorization(context.request.headers)
   if (credentials.scheme !== 'bearer' || agent.profile.openIdConnectUrls.length === 0) return before
   // Few cards name an issuer: the verification of signatures is loaded for the first that does.

@@ -93,11 +93,7 @@ export const findJwtsForThisHost = async (
 const agentPath = /^\/agents\/[^/]/
 
 /** Checks whether an audience of a JWT may be this host or one of its agents. Verifies nothing. */
-const isForThisHost = async (
-  token: string,
-  { jwt, targets }: JwtReceiver,
-  { request, env, ctx }: RequestContext,
-): Promise<boolean> => {
+const isForThisHost = async (token: string, { jwt, targets }: JwtReceiver, { request, env, ctx }: RequestContext) => {
   const audiences = audiencesOf(token)
   // More are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES || audiences.some(audience => jwt?.audience.includes(audience))) return true
@@ -154,12 +150,7 @@ const MAX_TIME_SECONDS = 8.64e12
 const isTime = (seconds: number | undefined): boolean => seconds === undefined || Math.abs(seconds) <= MAX_TIME_SECONDS
 
 /** Tries a token without `kid` with the first of the keys that its algorithm fits. */
-const verifyWithAny = async (
-  keys: AsyncIterable<CryptoKey>,
-  token: string,
-  issuer: string,
-  rules: JwtRules,
-): Promise<Verified> => {
+const verifyWithAny = async (keys: AsyncIterable<CryptoKey>, token: string, issuer: string, rules: JwtRules) => {
   let tried = 0
   for await (const key of keys) {
     const verified = await verifySignature(token, { issuer, getKey: async () => key }, rules)

@@ -3,8 +3,6 @@ import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
 
-type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
-
 /** Counts a request against a rate limit. Throws 429 past it; `detail` names the limit. */
 export const countRequest = async (limit: RateLimit, key: string, detail: string): Promise<void> => {
   const { success } = await limit.limit({ key })
@@ -74,11 +72,7 @@ const counted = new WeakMap<Request, Promise<boolean>>()
  * Counts unrecognized credentials as a failed attempt, once for each request. Returns whether the caller has made too
  * many. Not for calls that pass: the agent may accept the credentials.
  */
-export const countUnrecognized = async (
-  caller: Authentication,
-  request: Request,
-  { AUTH_LIMIT }: { AUTH_LIMIT: RateLimit },
-): Promise<boolean> => {
+export const countUnrecognized = async (caller: Authentication, request: Request, { AUTH_LIMIT }: Env) => {
   const reason = caller.authenticated ? undefined : caller.reason
   if (reason !== 'unrecognized') return reason === 'throttled'
   const known = counted.get(request) ?? recordFailure(request, AUTH_LIMIT)

@@ -37,11 +37,7 @@ export type FetchOptions = {
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
 /** Runs work, or returns `late` in time. The signal aborts at the end: an unread response keeps a connection open. */
-export const within = async <Result>(
-  seconds: number,
-  late: Result,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> => {
+export const within = async <Result>(seconds: number, late: Result, work: (signal: AbortSignal) => Promise<Result>) => {
   const controller = new AbortController()
   const timeout = new Promise<Result>(resolve => {
     const timer = setTimeout(() => resolve(late), seconds * 1000)
