@@ -231,7 +231,6 @@ const validatedHeaders = (env: Env) => ({
 
 /** The representation that clients of each version of A2A read. */
 const cardOfVersion = new Map<string, RepresentationName>(wireVersions.map(name => [name, versions[name].card]))
-const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
 /** Returns the representation that a GET requests by `?dialect=`, else by its A2A version, else that of its path. */
 const negotiateRepresentation = ({ headers, url }: Request, defaultName: RepresentationName): RepresentationName => {
@@ -239,7 +238,7 @@ const negotiateRepresentation = ({ headers, url }: Request, defaultName: Represe
   const dialect = query?.get('dialect') ?? undefined
   if (dialect === 'hybrid') return defaultName === 'agent.json' ? defaultName : 'agent-card.json'
   if (dialect !== undefined) {
-    const requested = dialects.get(dialect)
+    const requested = dialectNames.find(name => name === dialect)
     if (requested !== undefined) return requested
     const supported = ['hybrid', ...dialectNames].join(', ')
     throw problem('unknown-dialect', `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${supported}.`)

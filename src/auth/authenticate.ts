@@ -21,11 +21,7 @@ const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecogniz
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
 /** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
-export const authenticate = (
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-): Authentication | Promise<Authentication> =>
+export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) =>
   request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
 
 /**
@@ -33,11 +29,7 @@ export const authenticate = (
  * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not
  * read, the result, and what is counted, is the same as for an agent that does not exist.
  */
-export const authenticateForAgent = (
-  caller: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Authentication | Promise<Authentication> => {
+export const authenticateForAgent = (caller: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
   // Synchronous for most calls: a token that `authenticate` recognizes is stripped already.
   return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
@@ -91,9 +83,7 @@ const applyCardSchemes = async (before: Authentication, agent: SecuredAgent, con
 
 const mayBeJwt = /^[^.]+\.[^.]+\.[^.]*$/
 
-const mayBeRefined = (
-  caller: Authentication,
-): caller is Extract<Authentication, { reason: 'anonymous' | 'unrecognized' }> =>
+const mayBeRefined = (caller: Authentication): boolean =>
   !caller.authenticated && (caller.reason === 'anonymous' || caller.reason === 'unrecognized')
 
 const countFailure = async (caller: Authentication, { request, env }: RequestContext): Promise<Authentication> => {

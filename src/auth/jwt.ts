@@ -76,15 +76,11 @@ const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
 /** Returns the headers with a JWT for this host, which the called agent could use in the name of the caller. */
-export const findJwtsForThisHost = async (
-  headers: readonly string[],
-  receiver: JwtReceiver,
-  context: RequestContext,
-): Promise<string[]> => {
+export const findJwtsForThisHost = async (headers: readonly string[], agent: JwtReceiver, context: RequestContext) => {
   const found: string[] = []
   for (const header of headers) {
     const value = context.request.headers.get(header)?.trim() ?? ''
-    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), receiver, context)) found.push(header)
+    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), agent, context)) found.push(header)
   }
   return found
 }

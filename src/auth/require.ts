@@ -20,7 +20,7 @@ export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, 
 
 /** Throws unless a principal may write an agent, and the id is one that an agent can have. */
 export const assertWriter = (principal: Principal, id: string): void => {
-  if (!hasPermission(principal, 'write', id)) throw insufficientScope(principal, 'write', id)
+  if (!hasPermission(principal, 'write', id)) throw forbidden(principal, 'write', id)
   if (agentIdPattern.test(id)) return
   const form = '1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
   throw problem('bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
@@ -84,19 +84,20 @@ const withChallenge = <Code extends ProblemCode>(code: Code, detail: string, par
   })
 
 /** The error for a principal that lacks a permission for an agent. */
-export const insufficientScope = (principal: Principal, scope: Scope, agentId: string) => {
+export const forbidden = (principal: Principal, scope: Scope, agentId: string) => {
   if (!hasScope(principal, scope)) return missingScope(scope)
   const covered = `does not cover agent "${agentId.slice(0, 80)}"`
-  return forbidden(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
+  return insufficientScope(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
 }
 
 /** The error for an operation that only `admin` may do; `action` begins the sentence. */
 export const adminRequired = (action: string) =>
-  forbidden('admin', `${action} requires a token with the scope \`admin\`.`)
+  insufficientScope('admin', `${action} requires a token with the scope \`admin\`.`)
 
-const missingScope = (scope: Scope) => forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
+const missingScope = (scope: Scope) =>
+  insufficientScope(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
-const forbidden = (scope: Scope, detail: string) =>
+const insufficientScope = (scope: Scope, detail: string) =>
   withChallenge('forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
 const HOUR_MS = 3_600_000

@@ -36,6 +36,8 @@ export type FetchOptions = {
 /** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
+type Fetched = Resource | FetchFailure
+
 /** Runs work, or returns `late` in time. The signal aborts at the end: an unread response keeps a connection open. */
 export const within = async <Result>(seconds: number, late: Result, work: (signal: AbortSignal) => Promise<Result>) => {
   const controller = new AbortController()
@@ -51,10 +53,10 @@ export const within = async <Result>(seconds: number, late: Result, work: (signa
 }
 
 /** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
-export const fetchText = (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
+export const fetchText = (url: string, options: FetchOptions): Promise<Fetched> => {
   const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const late: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
-  return within<Resource | FetchFailure>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
+  return within<Fetched>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
 }
 
 /** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
@@ -75,11 +77,7 @@ export const fetchJson = async (
   return { error: `responded with ${found}` }
 }
 
-const fetchWithin = async (
-  url: string,
-  options: FetchOptions,
-  signal: AbortSignal,
-): Promise<Resource | FetchFailure> => {
+const fetchWithin = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Fetched> => {
   const { allowedOrigins, maxBytes = MAX_CARD_BYTES } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
   const followed = await fetchFollowingRedirects(url, options, fetch, signal).catch(unreachable)

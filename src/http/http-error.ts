@@ -39,12 +39,10 @@ export const serviceUnavailable = (detail = 'This host cannot look up its agents
   problem('unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
 /** Logs a defect of this host. */
-export const logUnexpected = (error: unknown): void =>
-  log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
+export const logUnexpected = (error: unknown) => log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
 
 /** Returns the stack of an error, for the log. */
-export const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error)
+export const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 /** The events of the log. docs/observability.md explains each. */
 type LogEvent =

@@ -39,16 +39,12 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
 export const parseJsonText = (text: string): Json => {
   const parsed = parseUnambiguous(text)
   if ('value' in parsed) return parsed.value
-  const { refused } = parsed
-  const isAmbiguous = 'pointer' in parsed
-  const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(text)
-  const errors = isAmbiguous ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
-  throw problem(refused, detail, errors)
-}
-
-const describeMistake = (text: string): string => {
+  const { refused, detail } = parsed
+  if ('pointer' in parsed)
+    throw problem(refused, detail, { errors: [{ pointer: parsed.pointer, message: parsed.message }] })
+  if (text.trim() === '') throw problem(refused, detail)
   const { message, line, column } = findSyntaxMistake(text)
-  return message.replace(/\.$/, ` (line ${line}, column ${column}).`)
+  throw problem(refused, message.replace(/\.$/, ` (line ${line}, column ${column}).`))
 }
 
 /** Responds to a GET of a document, or of its text: 304 if the client has it. Never cached with credentials. */

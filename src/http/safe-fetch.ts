@@ -37,11 +37,7 @@ export const isLocalName = (hostname: string): boolean => /^(?:(?:.+\.)?localhos
 export type FetchFn = (url: string, init: RequestInit) => Promise<Response | { blocked: string }>
 
 /** Makes a request to the public internet; every request of this host goes through here. Follows no redirect. */
-export const safeFetch = (
-  url: string,
-  init: RequestInit,
-  allowedOrigins?: ReadonlySet<string>,
-): Promise<Response> | { blocked: string } => {
+export const safeFetch = (url: string, init: RequestInit, allowedOrigins?: ReadonlySet<string>) => {
   const blocked = blockReason(url, allowedOrigins)
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }
@@ -201,14 +197,10 @@ export class BlockedError extends Error {
 export type UpstreamFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** Returns a `fetch` for an upstream that adds the credentials to requests to its origin. */
-export const createUpstreamFetch = (
-  upstream: UpstreamAddress,
-  env: object,
-  config: HostConfig,
-): UpstreamFetch | { misconfigured: string } => {
+export const createUpstreamFetch = (upstream: UpstreamAddress, env: object, config: HostConfig) => {
   const client = createUpstreamClient(upstream, env, config)
   if ('misconfigured' in client) return client
-  return async (to, init = {}) => {
+  return async (to: string | URL, init: RequestInit = {}) => {
     const url = String(to)
     const headers = new Headers(init.headers)
     if (isSameOrigin(url, upstream.url))

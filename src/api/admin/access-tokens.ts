@@ -5,18 +5,8 @@ import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import {
-  anyText,
-  endpoint,
-  invalidBody,
-  json,
-  jsonBody,
-  noContent,
-  pageQuery,
-  paginate,
-  parseTime,
-} from '../contract/index.ts'
-import { IssuedToken, OwnToken, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
+import { anyText, endpoint, invalidBody, json, jsonBody, noContent, pageQuery, paginate } from '../contract/index.ts'
+import { IssuedToken, OwnToken, parseTime, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
 
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
 export const issueToken = endpoint(

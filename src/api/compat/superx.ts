@@ -1,12 +1,5 @@
 import { type CallError, errorResponse, invalidParam, parseJsonRpcRequest, rpcErrorText } from '../../a2a/index.ts'
-import {
-  actorOf,
-  countWrites,
-  hasPermission,
-  insufficientScope,
-  reportRefusal,
-  requireScope,
-} from '../../auth/index.ts'
+import { actorOf, countWrites, forbidden, hasPermission, reportRefusal, requireScope } from '../../auth/index.ts'
 import { toSlug } from '../../card/model/index.ts'
 import {
   authorizeRead,
@@ -159,9 +152,7 @@ export const getAgent: Method = async (params, context) => {
   const agent = await findAgent(params, readableBy(caller, request, env, ctx), context)
   if ('kind' in agent) return { error: agent }
   const call = createCallContext(caller, { request, env, ctx })
-  const unresolved = await resolveAgent(call, agent)
-  if (unresolved) return { error: unresolved }
-  const authorized = authorizeRead(call)
+  const authorized = (await resolveAgent(call, agent)) ?? authorizeRead(call)
   if ('kind' in authorized) return { error: await countRefusal(authorized, call) }
   const { id } = agent
   const read = await readSuperxCard(id, context)
@@ -235,7 +226,7 @@ export const refreshCard: Method = async (params, context) => {
   if (!hasPermission(principal, 'write', id)) {
     const profile = await readProfile(id, env, ctx)
     const isVisible = profile !== null && (profile.visibility === 'public' || hasPermission(principal, 'read', id))
-    return isVisible ? { agent: id, error: insufficientScope(principal, 'write', id) } : unknown
+    return isVisible ? { agent: id, error: forbidden(principal, 'write', id) } : unknown
   }
   await countWrites(principal, env)
   const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)

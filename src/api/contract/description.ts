@@ -59,16 +59,16 @@ export const responseHeaders = {
   'Gate-Warning': 'What the gate would refuse, or has repaired.',
 } as const
 
+type HeaderNames = readonly (keyof typeof responseHeaders)[]
+
 /** A successful response. `Body` is what its handler returns for it. */
 type ResponseDescription<Body = unknown> = {
   description: string
   content?: Content
-  headers?: readonly (keyof typeof responseHeaders)[]
+  headers?: HeaderNames
   /** Only for the type. */
   body?: Body
 }
-
-type HeaderNames = readonly (keyof typeof responseHeaders)[]
 
 /** The type of a body whose objects and lists may be read-only. */
 type Sent<Value> = Value extends readonly (infer Item)[]
