@@ -3,7 +3,15 @@ import type { RequestContext } from '../http/index.ts'
 import { HttpError, sha256Hex } from '../http/start.ts'
 import { readToken } from '../registry/edge/start.ts'
 import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
-import { ANONYMOUS, type Authentication, badToken, hasPermission, THROTTLED, UNAVAILABLE } from './principal.ts'
+import {
+  ANONYMOUS,
+  type Authentication,
+  badToken,
+  hasPermission,
+  type Principal,
+  THROTTLED,
+  UNAVAILABLE,
+} from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 
 /** An agent, and the part of its profile that determines how its callers authenticate. */
@@ -100,10 +108,7 @@ const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: Requ
       : []
   })
 
-const verifyHostToken = async (
-  { header, token }: HeaderToken,
-  { request, env, ctx }: RequestContext,
-): Promise<Authentication> => {
+const verifyHostToken = async ({ header, token }: HeaderToken, { request, env, ctx }: RequestContext) => {
   const digest = await sha256Hex(token)
   const isIssued = containsIssuedToken(token)
   if (isBlocked(request, digest)) return isIssued ? THROTTLED : WITHHELD
@@ -116,7 +121,7 @@ const verifyHostToken = async (
         : WITHHELD
   if ('authenticated' in grants) return grants
   recordSuccess(digest)
-  return { authenticated: true, ...grants, strippedHeaders: [header] }
+  return { authenticated: true, ...grants, strippedHeaders: [header] } satisfies Principal
 }
 
 const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {

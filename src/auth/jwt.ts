@@ -8,6 +8,7 @@ import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } fro
 import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
+type JwtProfile = Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'>
 type JwtRules = NonNullable<CallProfile['jwt']>
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
@@ -18,7 +19,7 @@ const CLOCK_TOLERANCE_SECONDS = 10
 export const authenticateJwt = async (
   token: string,
   before: Authentication,
-  { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'> },
+  { id, profile }: { id: string; profile: JwtProfile },
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
   const { jwt: rules, callers } = profile
@@ -57,10 +58,7 @@ export const authenticateJwt = async (
  * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience
  * is this host's; undefined for any other token, which the agent itself may accept. Verifies nothing.
  */
-const findDiscoveryUrl = (
-  token: string,
-  { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
-): string | undefined => {
+const findDiscoveryUrl = (token: string, { jwt: rules, openIdConnectUrls }: JwtProfile): string | undefined => {
   const { iss } = decodeUnverified(token)
   const isAccepted = audiencesOf(token).some(audience => rules?.audience.includes(audience))
   if (typeof iss !== 'string' || !isAccepted) return undefined

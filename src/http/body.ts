@@ -92,15 +92,13 @@ const decodeUtf8 = (bytes: Uint8Array): BodyText => {
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 
 /** Drops the rest of a body. Reads a request on, within limits: a client that is still sending may see no response. */
-const drain = async (
-  message: Request | Response,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<{ failed: 'too-large' }> => {
+const drain = async (message: Request | Response, reader: ReadableStreamDefaultReader<Uint8Array>) => {
+  const result = { failed: 'too-large' } as const
   for (let drained = 0; message instanceof Request && drained < MAX_DRAINED_BYTES; ) {
     const { done, value } = await reader.read()
-    if (done) return { failed: 'too-large' }
+    if (done) return result
     drained += value.byteLength
   }
   reader.cancel().catch(() => undefined)
-  return { failed: 'too-large' }
+  return result
 }

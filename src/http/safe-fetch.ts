@@ -98,7 +98,8 @@ export const CLOUDFLARE_ERRORS = new Map<number, { failed: 'unreachable' | 'time
 ])
 
 /** The part of the host's configuration that this module needs. `npm start` defines `localOrigins`. */
-type HostConfig = { allowedOrigins: ReadonlySet<string>; localOrigins: readonly string[] | undefined }
+type HostConfig = LocalConfig & { allowedOrigins: ReadonlySet<string> }
+type LocalConfig = { localOrigins: readonly string[] | undefined }
 
 /** A service binding: another Worker of the owner. */
 type Service = { fetch: (url: string, init?: RequestInit) => Promise<Response> }
@@ -113,7 +114,7 @@ export const resolveService = (name: string, env: object): Service | undefined =
 export const resolveSecret = (
   name: string,
   env: object,
-  { localOrigins }: Pick<HostConfig, 'localOrigins'>,
+  { localOrigins }: LocalConfig,
 ): { secret: string } | { misconfigured: string } => {
   const binding = variableNames.includes(name) ? undefined : bindingNamed(name, env)
   // Under `npm start`, wrangler reads secrets from a file, once.
@@ -131,12 +132,8 @@ export const resolveSecret = (
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
-export const findMissingBindings = (
-  { secret, service }: BindingNames,
-  env: object,
-  config: Pick<HostConfig, 'localOrigins'>,
-): { field: keyof BindingNames; name: string; message: string }[] => {
-  const missing: ReturnType<typeof findMissingBindings> = []
+export const findMissingBindings = ({ secret, service }: BindingNames, env: object, config: LocalConfig) => {
+  const missing: { field: keyof BindingNames; name: string; message: string }[] = []
   const resolved = secret === undefined ? {} : resolveSecret(secret, env, config)
   if (secret !== undefined && 'misconfigured' in resolved)
     missing.push({ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` })

@@ -70,14 +70,10 @@ export const callSuperx = endpoint(
   },
 )
 
-const invoke = async (
-  call: ReturnType<typeof parseJsonRpcRequest>,
-  name: string,
-  context: CallerContext,
-): Promise<MethodResult> => {
+const invoke = async (call: ReturnType<typeof parseJsonRpcRequest>, name: string, context: CallerContext) => {
   if ('error' in call) return call
   const method = methods.get(name)
-  if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } }
+  if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } as const }
   try {
     return await method(call.params, context)
   } catch (error) {
