@@ -5,7 +5,7 @@ import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
 import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
-import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
+import { type Authentication, badToken, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
 type JwtProfile = Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'>
@@ -163,5 +163,4 @@ const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
   `jwt:${parseUrl(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
 
 /** Returns the issuer's own name for a caller. jose checks neither that there is a subject, nor its type. */
-const oidcSubjectOf = ({ iss = '', sub }: JWTPayload): NonNullable<Principal['oidcSubject']> =>
-  typeof sub === 'string' && sub !== '' ? { iss, sub } : 'none'
+const oidcSubjectOf = ({ iss = '', sub }: JWTPayload) => (typeof sub === 'string' && sub !== '' ? { iss, sub } : 'none')

@@ -19,11 +19,8 @@ export class HttpError<Code extends ProblemCode = ProblemCode> extends Error {
 type ProblemMembers = Partial<Pick<HttpError, 'errors' | 'headers'>>
 
 /** Returns the error with a code of the table of problems, to be returned or thrown. `detail` is for people. */
-export const problem = <Code extends ProblemCode>(
-  code: Code,
-  detail: string,
-  members?: ProblemMembers,
-): HttpError<Code> => new HttpError(code, detail, members)
+export const problem = <Code extends ProblemCode>(code: Code, detail: string, members?: ProblemMembers) =>
+  new HttpError(code, detail, members)
 
 /** The period of the host's rate limits (wrangler.toml). */
 export const RATE_LIMIT_SECONDS = 60

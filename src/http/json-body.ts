@@ -27,12 +27,9 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
             'A card links to icons and documents instead of containing them.',
         )
   const decoded = decodeUtf8(body.bytes)
-  if ('message' in decoded)
-    throw problem(
-      'not-json',
-      `The body is not UTF-8 text, as JSON must be: ${decoded.message}, in line ${decoded.line}.`,
-    )
-  return decoded.text
+  if ('text' in decoded) return decoded.text
+  const { message, line } = decoded
+  throw problem('not-json', `The body is not UTF-8 text, as JSON must be: ${message}, in line ${line}.`)
 }
 
 /** Parses a JSON document that a client sent, with the same checks. */

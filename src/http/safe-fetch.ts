@@ -145,8 +145,7 @@ export const findMissingBindings = ({ secret, service }: BindingNames, env: obje
   return missing
 }
 
-const bindingNamed = (name: string, env: object): unknown =>
-  Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
+const bindingNamed = (name: string, env: object) => (Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined)
 
 const isService = (binding: unknown): binding is Service =>
   typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'

@@ -35,7 +35,7 @@ import { essence } from '../../json/index.ts'
 import type { ProblemCode } from '../../problems.ts'
 import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
 import type { QueryParameter, QueryValues } from './parameters.ts'
-import type { Described } from './route.ts'
+import type { Described } from './start.ts'
 
 /** What a handler gets: the request, and what the description says of it, checked and parsed. */
 export type Input<D extends Description> = RequestContext & {
@@ -166,7 +166,7 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(url:
     const detail = `${url.pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
     throw problem('unknown-query', detail)
   }
-  const values = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, expected }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
@@ -174,8 +174,7 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(url:
       if (value === undefined && !isOpen) throw problem(code, `${name} must be ${expected}.`)
       return [name, value ?? fallback]
     }),
-  )
-  return values as QueryValues<Query>
+  ) as QueryValues<Query>
 }
 
 const readBody = async (request: Request, body: Body) => {
