@@ -100,7 +100,7 @@ type CardOptions = {
   inList?: boolean
 }
 
-/** Returns the card of an agent in the negotiated representation; undefined if the caller may read none. */
+/** Returns the card of an agent in the negotiated representation, or 304; undefined if the caller may read none. */
 export const cardResponseFor = async (
   id: string,
   defaultName: RepresentationName,
@@ -110,7 +110,15 @@ export const cardResponseFor = async (
   const { request, env } = context
   const name = negotiateRepresentation(request, defaultName)
   const document = await loadCard(id, name, context, options)
-  return document ? cardResponse(document, name, request, env) : undefined
+  if (!document) return undefined
+  const response = publicCardResponse(document, name, request, env)
+  const { headers } = response
+  // The response to a request with a token is not for shared caches.
+  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
+  const { source } = document
+  if (source && isStale(source))
+    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
+  return response
 }
 
 /** Returns the document of a card for a caller, or null without one. Throws if a remote card has no usable copy. */
@@ -172,18 +180,7 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 
 // Responses
 
-/** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
-const cardResponse = (document: CachedDocument, name: RepresentationName, request: Request, env: Env): Response => {
-  const response = publicCardResponse(document, name, request, env)
-  const { headers } = response
-  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
-  const { source } = document
-  if (source && isStale(source))
-    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
-  return response
-}
-
-/** Returns the same for a request without a token and a card that is not remote. */
+/** Returns the response with a card, or 304, for a request without a token and a card that is not remote. */
 const publicCardResponse = (document: CachedDocument, name: RepresentationName, { headers }: Request, env: Env) => {
   const { body, etag, modified } = document
   if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))

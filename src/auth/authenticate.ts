@@ -67,8 +67,7 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
   if (!containsHostToken(header, context.env)) return UNRECOGNIZED
   if (credentials.scheme !== 'bearer')
     return containsIssuedToken(header) ? countFailure(badToken('malformed'), context) : WITHHELD
-  const { token } = credentials
-  return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
+  return countFailure(await verifyHostToken({ header: 'authorization', token: credentials.token }, context), context)
 }
 
 const applyCardSchemes = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {

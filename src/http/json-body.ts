@@ -44,17 +44,13 @@ export const parseJsonText = (text: string): Json => {
   throw problem(refused, message.replace(/\.$/, ` (line ${line}, column ${column}).`))
 }
 
-/** Responds to a GET of a document, or of its text: 304 if the client has it. Never cached with credentials. */
-export const respondWithDocument = async (
-  document: unknown,
-  requestHeaders: Headers,
-  { 'Content-Type': contentType, 'Cache-Control': shared }: Record<'Cache-Control' | 'Content-Type', string>,
-): Promise<Response> => {
+/** Responds to a GET of a document, or of its text: 304 if the client has it. `shared` is its caching without credentials. */
+export const respondWithDocument = async (document: unknown, headers: Headers, type: string, shared: string) => {
   const body = typeof document === 'string' ? document : JSON.stringify(document)
   const etag = await strongEtag(new TextEncoder().encode(body))
-  const caching = requestHeaders.has('Authorization') ? PRIVATE_NO_STORE : shared
+  const caching = headers.has('Authorization') ? PRIVATE_NO_STORE : shared
   const common = { ...CORS_HEADERS, 'Cache-Control': caching, ETag: etag }
-  return matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag)
+  return matchesIfNoneMatch(headers.get('If-None-Match'), etag)
     ? new Response(null, { status: 304, headers: common })
-    : new Response(body, { headers: { ...common, 'Content-Type': contentType } })
+    : new Response(body, { headers: { ...common, 'Content-Type': type } })
 }

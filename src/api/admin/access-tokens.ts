@@ -20,10 +20,9 @@ export const issueToken = endpoint(
     limits: ['WRITE_LIMIT'],
   },
   async ({ body, caller, env }) => {
-    const { scopes, agents } = body
     const created = Date.now()
     const expires = parseExpiry(body.expires, created)
-    if (scopes.includes('admin') && !agents.includes('*'))
+    if (body.scopes.includes('admin') && !body.agents.includes('*'))
       throw invalidToken('/agents', 'cannot narrow a token with the scope admin, which covers everything')
     const { id, token, hash } = await createToken()
     const record: TokenRecord = { id, ...body, created, expires }

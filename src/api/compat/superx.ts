@@ -153,13 +153,12 @@ export const getAgent: Method = async (params, context) => {
   const { id } = agent
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }
-  const { card } = read
   const registered = await getRegistry(env).manifest(id)
   const origin = registered?.origin ?? new URL(request.url).origin
   // The card of an MCP server has no URL: this host answers calls for it.
-  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = card
+  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = read.card
   const listed = toSuperxAgent({ id, origin, protocol, description, version, url })
-  return { agent: id, result: { agent: { ...listed, card } } }
+  return { agent: id, result: { agent: { ...listed, card: read.card } } }
 }
 
 /** `agents/list`: a page of agents, with their cards if `includeCard` is true. Credentials, if sent, must be valid. */

@@ -215,7 +215,7 @@ const respond = (
   const isShared = access === 'public' || access === 'optional' || access === 'reader'
   const [type = '', media] = Object.entries(responses[code]?.content ?? {})[0] ?? []
   const caching = headers['Cache-Control'] ?? (isShared ? config(env).publicCacheControl : PRIVATE_NO_STORE)
-  if (validated) return respondWithDocument(body, request.headers, { 'Content-Type': type, 'Cache-Control': caching })
+  if (validated) return respondWithDocument(body, request.headers, type, caching)
   const isText = media === undefined || 'text' in media || 'each' in media
   return new Response(isText ? ((body ?? null) as BodyInit | null) : JSON.stringify(body), {
     status: code,

@@ -59,8 +59,8 @@ export const Receipt = v.object({
 export type Receipt = v.InferOutput<typeof Receipt>
 
 /** What receipts have of an agent that was compiled. */
-type CompiledAgent = { id: string; manifestEtag: string; representations: Record<string, Etag>; origin: string }
-type Etag = { etag: string }
+type CompiledAgent = { id: string; manifestEtag: string; representations: Representations; origin: string }
+type Representations = Record<string, { etag: string }>
 
 /** What receipts have of an agent that was stored. */
 type WrittenAgent = { seq: number; revised: boolean; published: boolean; hosts: readonly string[]; becameRoot: boolean }
