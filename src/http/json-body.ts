@@ -44,7 +44,7 @@ export const parseJsonText = (text: string): Json => {
   throw problem(refused, message.replace(/\.$/, ` (line ${line}, column ${column}).`))
 }
 
-/** Responds to a GET of a document, or of its text: 304 if the client has it. `shared` is its caching without credentials. */
+/** Responds to a GET of a document or text: 304 if the client has it. `shared` is its caching without credentials. */
 export const respondWithDocument = async (document: unknown, headers: Headers, type: string, shared: string) => {
   const body = typeof document === 'string' ? document : JSON.stringify(document)
   const etag = await strongEtag(new TextEncoder().encode(body))
