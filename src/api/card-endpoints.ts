@@ -112,12 +112,11 @@ export const cardResponseFor = async (
   const document = await loadCard(id, name, context, options)
   if (!document) return undefined
   const response = publicCardResponse(document, name, request, env)
-  const { headers } = response
   // The response to a request with a token is not for shared caches.
-  if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
+  if (request.headers.has('Authorization')) response.headers.set('Cache-Control', PRIVATE_NO_STORE)
   const { source } = document
   if (source && isStale(source))
-    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
+    for (const [field, value] of Object.entries(staleHeaders(source))) response.headers.set(field, value)
   return response
 }
 

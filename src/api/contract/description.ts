@@ -23,6 +23,7 @@ export const tags = {
 export const rateLimits = {
   /** Calls, lists of agents as JSON, catalogs and look-ups by name. */
   CALL_LIMIT: { requests: 600, seconds: 60, per: 'each token, else each client address' },
+  /** Failed authentication attempts. */
   AUTH_LIMIT: { requests: 30, seconds: 60, per: 'each client address, for failed authentication attempts' },
   /** `POST /lint` and `POST /verify`. */
   LINT_LIMIT: { requests: 60, seconds: 60, per: 'each client address' },
