@@ -72,10 +72,7 @@ export const agentCard =
   }
 
 /** Answers a request for a card, and reports in `Server-Timing` what took how long if the client prefers that. */
-const withTiming = (
-  context: RequestContext,
-  answer: (context: RequestContext) => Promise<Response>,
-): Promise<Response> => {
+const withTiming = (context: RequestContext, answer: (context: RequestContext) => Promise<Response>) => {
   const starting = startTiming(context.request)
   return starting
     ? starting.then(async timing => {
@@ -92,7 +89,7 @@ const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, en
   if (headers.has('Authorization') || headers.has('Prefer')) return undefined
   const name = negotiateRepresentation(request, hybrid)
   const document = getCachedDocument(id, name)
-  return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
+  return document && !isRemote(document) ? publicCardResponse(document, name, request, env) : undefined
 }
 
 /** Options for reading a card. */
@@ -103,7 +100,7 @@ type CardOptions = {
   inList?: boolean
 }
 
-/** Returns the card of an agent in the negotiated representation; undefined if the caller may read none. */
+/** Returns the card of an agent in the negotiated representation, or 304; undefined if the caller may read none. */
 export const cardResponseFor = async (
   id: string,
   defaultName: RepresentationName,
@@ -113,7 +110,14 @@ export const cardResponseFor = async (
   const { request, env } = context
   const name = negotiateRepresentation(request, defaultName)
   const document = await loadCard(id, name, context, options)
-  return document ? cardResponse(document, name, request, env) : undefined
+  if (!document) return undefined
+  const response = publicCardResponse(document, name, request, env)
+  // The response to a request with a token is not for shared caches.
+  if (request.headers.has('Authorization')) response.headers.set('Cache-Control', PRIVATE_NO_STORE)
+  const { source } = document
+  if (source && isStale(source))
+    for (const [field, value] of Object.entries(staleHeaders(source))) response.headers.set(field, value)
+  return response
 }
 
 /** Returns the document of a card for a caller, or null without one. Throws if a remote card has no usable copy. */
@@ -133,11 +137,7 @@ export const loadCard = async (
 }
 
 /** Returns a remote card while it is usable, and has it refreshed in the background when it is due. */
-export const serveRemoteCard = (
-  id: string,
-  document: RemoteDocument,
-  { request, env, ctx }: RequestContext,
-): CachedDocument => {
+export const serveRemoteCard = (id: string, document: RemoteDocument, { request, env, ctx }: RequestContext) => {
   if (!isCardHost(request.headers)) revalidate(id, document.source, env, ctx)
   return assertUsable(document)
 }
@@ -179,34 +179,10 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 
 // Responses
 
-/** Returns the response with a card, or 304. The response to a request with a token is not for shared caches. */
-const cardResponse = (
-  document: CachedDocument,
-  name: RepresentationName,
-  { headers: requestHeaders }: Request,
-  env: Env,
-): Response => {
-  const response = publicCardResponse(document, name, requestHeaders, env)
-  const { headers } = response
-  if (requestHeaders.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)
-  const { source } = document
-  if (source && isStale(source))
-    for (const [field, value] of Object.entries(staleHeaders(source))) headers.set(field, value)
-  return response
-}
-
-/** Returns the same for a request without a token and a card that is not remote. */
-const publicCardResponse = (
-  document: CachedDocument,
-  name: RepresentationName,
-  requestHeaders: Headers,
-  env: Env,
-): Response =>
-  isNotModified(requestHeaders, document)
-    ? new Response(null, notModifiedInit(document.etag, env))
-    : okResponse(document, name, env)
-
-const okResponse = ({ body, etag, modified }: CachedDocument, name: RepresentationName, env: Env): Response => {
+/** Returns the response with a card, or 304, for a request without a token and a card that is not remote. */
+const publicCardResponse = (document: CachedDocument, name: RepresentationName, { headers }: Request, env: Env) => {
+  const { body, etag, modified } = document
+  if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))
   const response = new Response(body, okInit(name, env))
   response.headers.set('ETag', etag)
   response.headers.set('Last-Modified', modified)
@@ -251,7 +227,6 @@ const validatedHeaders = (env: Env) => ({
 
 /** The representation that clients of each version of A2A read. */
 const cardOfVersion = new Map<string, RepresentationName>(wireVersions.map(name => [name, versions[name].card]))
-const dialects = new Map<string, RepresentationName>(dialectNames.map(name => [name, name]))
 
 /** Returns the representation that a GET requests by `?dialect=`, else by its A2A version, else that of its path. */
 const negotiateRepresentation = ({ headers, url }: Request, defaultName: RepresentationName): RepresentationName => {
@@ -259,7 +234,7 @@ const negotiateRepresentation = ({ headers, url }: Request, defaultName: Represe
   const dialect = query?.get('dialect') ?? undefined
   if (dialect === 'hybrid') return defaultName === 'agent.json' ? defaultName : 'agent-card.json'
   if (dialect !== undefined) {
-    const requested = dialects.get(dialect)
+    const requested = dialectNames.find(name => name === dialect)
     if (requested !== undefined) return requested
     const supported = ['hybrid', ...dialectNames].join(', ')
     throw problem('unknown-dialect', `Unknown dialect "${dialect.slice(0, 40)}". Supported: ${supported}.`)

@@ -50,11 +50,7 @@ export const fetchCacheable = (path: string, query: URLSearchParams, ctx: Execut
   ctx.exports.Catalog({ props: {} }).fetch(new Request(`https://catalog${path}?${query}`))
 
 /** Answers a GET with a list or catalog as everybody gets it. With credentials, no cache stores the response. */
-export const respondFromCache = async (
-  path: string,
-  query: URLSearchParams,
-  { request, ctx }: RequestContext,
-): Promise<Response> => {
+export const respondFromCache = async (path: string, query: URLSearchParams, { request, ctx }: RequestContext) => {
   const { ok, status, headers: cached, body } = await fetchCacheable(path, query, ctx)
   const headers = new Headers(cached)
   if (request.headers.has('Authorization')) headers.set('Cache-Control', PRIVATE_NO_STORE)

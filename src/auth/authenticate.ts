@@ -3,7 +3,15 @@ import type { RequestContext } from '../http/index.ts'
 import { HttpError, sha256Hex } from '../http/start.ts'
 import { readToken } from '../registry/edge/start.ts'
 import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
-import { ANONYMOUS, type Authentication, badToken, hasPermission, THROTTLED, UNAVAILABLE } from './principal.ts'
+import {
+  ANONYMOUS,
+  type Authentication,
+  badToken,
+  hasPermission,
+  type Principal,
+  THROTTLED,
+  UNAVAILABLE,
+} from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 
 /** An agent, and the part of its profile that determines how its callers authenticate. */
@@ -21,11 +29,7 @@ const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecogniz
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
 /** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
-export const authenticate = (
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-): Authentication | Promise<Authentication> =>
+export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) =>
   request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
 
 /**
@@ -33,11 +37,7 @@ export const authenticate = (
  * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not
  * read, the result, and what is counted, is the same as for an agent that does not exist.
  */
-export const authenticateForAgent = (
-  caller: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Authentication | Promise<Authentication> => {
+export const authenticateForAgent = (caller: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
   // Synchronous for most calls: a token that `authenticate` recognizes is stripped already.
   return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
@@ -67,15 +67,10 @@ const authenticateBearer = async (context: RequestContext): Promise<Authenticati
   if (!containsHostToken(header, context.env)) return UNRECOGNIZED
   if (credentials.scheme !== 'bearer')
     return containsIssuedToken(header) ? countFailure(badToken('malformed'), context) : WITHHELD
-  const { token } = credentials
-  return countFailure(await verifyHostToken({ header: 'authorization', token }, context), context)
+  return countFailure(await verifyHostToken({ header: 'authorization', token: credentials.token }, context), context)
 }
 
-const applyCardSchemes = async (
-  before: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Promise<Authentication> => {
+const applyCardSchemes = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const { id, profile } = agent
   const keys = hostTokensInApiKeys(profile.apiKeyHeaders, context)
   const byJwt = mayBeRefined(before) ? await authenticateJwt(before, agent, context) : before
@@ -95,9 +90,7 @@ const applyCardSchemes = async (
 
 const mayBeJwt = /^[^.]+\.[^.]+\.[^.]*$/
 
-const mayBeRefined = (
-  caller: Authentication,
-): caller is Extract<Authentication, { reason: 'anonymous' | 'unrecognized' }> =>
+const mayBeRefined = (caller: Authentication): boolean =>
   !caller.authenticated && (caller.reason === 'anonymous' || caller.reason === 'unrecognized')
 
 const countFailure = async (caller: Authentication, { request, env }: RequestContext): Promise<Authentication> => {
@@ -114,10 +107,7 @@ const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: Requ
       : []
   })
 
-const verifyHostToken = async (
-  { header, token }: HeaderToken,
-  { request, env, ctx }: RequestContext,
-): Promise<Authentication> => {
+const verifyHostToken = async ({ header, token }: HeaderToken, { request, env, ctx }: RequestContext) => {
   const digest = await sha256Hex(token)
   const isIssued = containsIssuedToken(token)
   if (isBlocked(request, digest)) return isIssued ? THROTTLED : WITHHELD
@@ -130,7 +120,7 @@ const verifyHostToken = async (
         : WITHHELD
   if ('authenticated' in grants) return grants
   recordSuccess(digest)
-  return { authenticated: true, ...grants, strippedHeaders: [header] }
+  return { authenticated: true, ...grants, strippedHeaders: [header] } satisfies Principal
 }
 
 const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
@@ -141,11 +131,7 @@ const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
   return { subject: `token:${id}`, scopes, agents, tiers }
 }
 
-const authenticateJwt = async (
-  before: Authentication,
-  agent: SecuredAgent,
-  context: RequestContext,
-): Promise<Authentication> => {
+const authenticateJwt = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const credentials = parseAuthorization(context.request.headers)
   if (credentials.scheme !== 'bearer' || agent.profile.openIdConnectUrls.length === 0) return before
   // Few cards name an issuer: the verification of signatures is loaded for the first that does.

@@ -5,9 +5,10 @@ import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
 import { findHostOwner } from '../registry/edge/index.ts'
 import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
-import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
+import { type Authentication, badToken, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
+type JwtProfile = Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'>
 type JwtRules = NonNullable<CallProfile['jwt']>
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
@@ -18,7 +19,7 @@ const CLOCK_TOLERANCE_SECONDS = 10
 export const authenticateJwt = async (
   token: string,
   before: Authentication,
-  { id, profile }: { id: string; profile: Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'> },
+  { id, profile }: { id: string; profile: JwtProfile },
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
   const { jwt: rules, callers } = profile
@@ -57,10 +58,7 @@ export const authenticateJwt = async (
  * Returns the discovery document of the issuer that a JWT claims, if an agent's card names that issuer and the audience
  * is this host's; undefined for any other token, which the agent itself may accept. Verifies nothing.
  */
-const findDiscoveryUrl = (
-  token: string,
-  { jwt: rules, openIdConnectUrls }: Pick<CallProfile, 'jwt' | 'openIdConnectUrls'>,
-): string | undefined => {
+const findDiscoveryUrl = (token: string, { jwt: rules, openIdConnectUrls }: JwtProfile): string | undefined => {
   const { iss } = decodeUnverified(token)
   const isAccepted = audiencesOf(token).some(audience => rules?.audience.includes(audience))
   if (typeof iss !== 'string' || !isAccepted) return undefined
@@ -76,15 +74,11 @@ const hostName = /^[a-z\d-]+(?:\.[a-z\d-]+)+$/
 type JwtReceiver = Pick<CallProfile, 'jwt' | 'targets'>
 
 /** Returns the headers with a JWT for this host, which the called agent could use in the name of the caller. */
-export const findJwtsForThisHost = async (
-  headers: readonly string[],
-  receiver: JwtReceiver,
-  context: RequestContext,
-): Promise<string[]> => {
+export const findJwtsForThisHost = async (headers: readonly string[], agent: JwtReceiver, context: RequestContext) => {
   const found: string[] = []
   for (const header of headers) {
     const value = context.request.headers.get(header)?.trim() ?? ''
-    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), receiver, context)) found.push(header)
+    if (await isForThisHost(value.slice(value.lastIndexOf(' ') + 1), agent, context)) found.push(header)
   }
   return found
 }
@@ -93,11 +87,7 @@ export const findJwtsForThisHost = async (
 const agentPath = /^\/agents\/[^/]/
 
 /** Checks whether an audience of a JWT may be this host or one of its agents. Verifies nothing. */
-const isForThisHost = async (
-  token: string,
-  { jwt, targets }: JwtReceiver,
-  { request, env, ctx }: RequestContext,
-): Promise<boolean> => {
+const isForThisHost = async (token: string, { jwt, targets }: JwtReceiver, { request, env, ctx }: RequestContext) => {
   const audiences = audiencesOf(token)
   // More are not looked up, so any of them may be.
   if (audiences.length > MAX_AUDIENCES || audiences.some(audience => jwt?.audience.includes(audience))) return true
@@ -154,12 +144,7 @@ const MAX_TIME_SECONDS = 8.64e12
 const isTime = (seconds: number | undefined): boolean => seconds === undefined || Math.abs(seconds) <= MAX_TIME_SECONDS
 
 /** Tries a token without `kid` with the first of the keys that its algorithm fits. */
-const verifyWithAny = async (
-  keys: AsyncIterable<CryptoKey>,
-  token: string,
-  issuer: string,
-  rules: JwtRules,
-): Promise<Verified> => {
+const verifyWithAny = async (keys: AsyncIterable<CryptoKey>, token: string, issuer: string, rules: JwtRules) => {
   let tried = 0
   for await (const key of keys) {
     const verified = await verifySignature(token, { issuer, getKey: async () => key }, rules)
@@ -178,5 +163,4 @@ const subjectOf = async ({ iss = '', sub = '' }: JWTPayload): Promise<string> =>
   `jwt:${parseUrl(iss)?.hostname ?? ''}:${(await sha256Hex(JSON.stringify([iss, sub]))).slice(0, 32)}`
 
 /** Returns the issuer's own name for a caller. jose checks neither that there is a subject, nor its type. */
-const oidcSubjectOf = ({ iss = '', sub }: JWTPayload): NonNullable<Principal['oidcSubject']> =>
-  typeof sub === 'string' && sub !== '' ? { iss, sub } : 'none'
+const oidcSubjectOf = ({ iss = '', sub }: JWTPayload) => (typeof sub === 'string' && sub !== '' ? { iss, sub } : 'none')

@@ -55,11 +55,7 @@ export const getIssuer = async (url: string, env: Variables, ctx: ExecutionConte
 }
 
 /** Fetches an issuer again, for a key that it did not have: twice a minute at most. Undefined if the fetch fails. */
-export const refreshIssuer = async (
-  url: string,
-  env: Variables,
-  ctx: ExecutionContext,
-): Promise<Issuer | undefined> => {
+export const refreshIssuer = async (url: string, env: Variables, ctx: ExecutionContext) => {
   await renew(url, env, ctx)
   const entry = entries.get(url)
   return entry && entry.fetchedAt >= entry.triedAt ? entry.issuer : undefined

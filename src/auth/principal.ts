@@ -21,7 +21,7 @@ type Unauthenticated =
 export const ANONYMOUS: Authentication = { authenticated: false, reason: 'anonymous' }
 
 /** A caller whose token cannot be verified now. */
-export const UNAVAILABLE = { authenticated: false, reason: 'unavailable' } as const satisfies Authentication
+export const UNAVAILABLE: Authentication & { reason: 'unavailable' } = { authenticated: false, reason: 'unavailable' }
 
 /** A caller whose token was not checked. */
 export const THROTTLED: Authentication = { authenticated: false, reason: 'throttled' }

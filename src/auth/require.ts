@@ -12,13 +12,6 @@ import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 /** The principals of requests, even of those that were refused afterwards. */
 const principals = new WeakMap<Request, Principal>()
 
-/** Returns the principal of a request if it has a scope for an agent, or `*` for every agent; throws otherwise. */
-export const requireScope = async (context: RequestContext, scope: Scope, agentId: string): Promise<Principal> => {
-  const principal = await requirePrincipal(context, { scope })
-  if (hasPermission(principal, scope, agentId)) return principal
-  throw insufficientScope(principal, scope, agentId)
-}
-
 /** Counts writes against the limit of a token, before any work for them. Throws 429 past it. */
 export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, writes = 1): Promise<void> => {
   const count = () => countRequest(WRITE_LIMIT, subject, 'Too many writes with this token.')
@@ -27,18 +20,14 @@ export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, 
 
 /** Throws unless a principal may write an agent, and the id is one that an agent can have. */
 export const assertWriter = (principal: Principal, id: string): void => {
-  if (!hasPermission(principal, 'write', id)) throw insufficientScope(principal, 'write', id)
+  if (!hasPermission(principal, 'write', id)) throw forbidden(principal, 'write', id)
   if (agentIdPattern.test(id)) return
   const form = '1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
   throw problem('bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
 }
 
 /** Returns the principal of a request if it has a scope for any agent. `caller` is a known result of `authenticate`. */
-export const requireAnyAgent = async (
-  context: RequestContext,
-  scope: Scope,
-  caller?: Authentication,
-): Promise<Principal> => {
+export const requireScope = async (context: RequestContext, scope: Scope, caller?: Authentication) => {
   const principal = await requirePrincipal(context, { scope, caller })
   if (hasScope(principal, scope)) return principal
   throw missingScope(scope)
@@ -95,19 +84,20 @@ const withChallenge = <Code extends ProblemCode>(code: Code, detail: string, par
   })
 
 /** The error for a principal that lacks a permission for an agent. */
-export const insufficientScope = (principal: Principal, scope: Scope, agentId: string) => {
+export const forbidden = (principal: Principal, scope: Scope, agentId: string) => {
   if (!hasScope(principal, scope)) return missingScope(scope)
   const covered = `does not cover agent "${agentId.slice(0, 80)}"`
-  return forbidden(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
+  return insufficientScope(scope, `The scope \`${scope}\` of this token ${covered}: use a token that does.`)
 }
 
 /** The error for an operation that only `admin` may do; `action` begins the sentence. */
 export const adminRequired = (action: string) =>
-  forbidden('admin', `${action} requires a token with the scope \`admin\`.`)
+  insufficientScope('admin', `${action} requires a token with the scope \`admin\`.`)
 
-const missingScope = (scope: Scope) => forbidden(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
+const missingScope = (scope: Scope) =>
+  insufficientScope(scope, `This token lacks the scope \`${scope}\`: use one that has it.`)
 
-const forbidden = (scope: Scope, detail: string) =>
+const insufficientScope = (scope: Scope, detail: string) =>
   withChallenge('forbidden', detail, `, error="insufficient_scope", scope="${scope}"`)
 
 const HOUR_MS = 3_600_000
@@ -117,11 +107,7 @@ const MAX_ACTORS = 1_000
 const reported = new ClockCache<{ hour: number; count: number; omitted: number; size: 1 }>(MAX_ACTORS)
 
 /** Reports an error to the Registry if it is a refusal, at most as many an hour as that records. Never rejects. */
-export const reportRefusal = async (
-  error: HttpError,
-  id: string | undefined,
-  { request, env }: RequestContext,
-): Promise<void> => {
+export const reportRefusal = async (error: HttpError, id: string | undefined, { request, env }: RequestContext) => {
   const { code } = error
   const status = statusOf(error)
   // A failure of this host or an upstream is no refusal; nor is 429, the response to too many requests.

@@ -3,8 +3,6 @@ import { ClockCache } from '../registry/edge/start.ts'
 import { isToken } from './bearer-token.ts'
 import type { Authentication } from './principal.ts'
 
-type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
-
 /** Counts a request against a rate limit. Throws 429 past it; `detail` names the limit. */
 export const countRequest = async (limit: RateLimit, key: string, detail: string): Promise<void> => {
   const { success } = await limit.limit({ key })
@@ -48,8 +46,8 @@ const isBefore = (ends: typeof blockedUntil, request: Request, now: number): boo
  * Checks whether to ignore credentials with this SHA-256, because too many attempts from their address have failed.
  * Those that were valid in this isolate before are not ignored: clients behind a shared address keep their access.
  */
-export const isBlocked = (request: Request, digest: string, now = Date.now()): boolean =>
-  isBefore(blockedUntil, request, now) && knownGood.get(digest) === undefined
+export const isBlocked = (request: Request, digest: string): boolean =>
+  isBefore(blockedUntil, request, Date.now()) && knownGood.get(digest) === undefined
 
 /** Records that credentials are valid. */
 export const recordSuccess = (digest: string): void => {
@@ -60,11 +58,11 @@ export const recordSuccess = (digest: string): void => {
  * Counts a failed attempt, and returns whether there have been too many. Remembers the result: the binding counts every
  * query. Does not count requests without an address: one client could block all others.
  */
-export const recordFailure = async (request: Request, limit: RateLimit, now = Date.now()): Promise<boolean> => {
+export const recordFailure = async (request: Request, limit: RateLimit): Promise<boolean> => {
   const address = clientAddress(request)
   if (address === undefined) return false
   const { success } = await limit.limit({ key: address })
-  if (!success) blockedUntil.set(address, { until: now + BLOCK_SECONDS * 1000, size: 1 })
+  if (!success) blockedUntil.set(address, { until: Date.now() + BLOCK_SECONDS * 1000, size: 1 })
   return !success
 }
 
@@ -74,11 +72,7 @@ const counted = new WeakMap<Request, Promise<boolean>>()
  * Counts unrecognized credentials as a failed attempt, once for each request. Returns whether the caller has made too
  * many. Not for calls that pass: the agent may accept the credentials.
  */
-export const countUnrecognized = async (
-  caller: Authentication,
-  request: Request,
-  { AUTH_LIMIT }: { AUTH_LIMIT: RateLimit },
-): Promise<boolean> => {
+export const countUnrecognized = async (caller: Authentication, request: Request, { AUTH_LIMIT }: Env) => {
   const reason = caller.authenticated ? undefined : caller.reason
   if (reason !== 'unrecognized') return reason === 'throttled'
   const known = counted.get(request) ?? recordFailure(request, AUTH_LIMIT)

@@ -13,7 +13,7 @@ type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
 export const readText = async (message: Request | Response, maxBytes: number): Promise<BodyText> => {
   const length = declaredContentLength(message)
   if (length === null || length > maxBytes) {
-    const read = await readBytes(message, maxBytes, length)
+    const read = await readBytes(message, maxBytes)
     return 'bytes' in read ? decodeUtf8(read.bytes) : read
   }
   try {
@@ -52,15 +52,12 @@ const utf8Length = (text: string): number => new TextEncoder().encode(text).byte
 const INITIAL_BUFFER_BYTES = 16 * 1024
 
 /** Reads the bytes of a body in the same way, undecoded. */
-export const readBytes = async (
-  message: Request | Response,
-  maxBytes: number,
-  declaredLength = declaredContentLength(message),
-): Promise<BodyBytes> => {
+export const readBytes = async (message: Request | Response, maxBytes: number): Promise<BodyBytes> => {
   if (message.body === null) return { bytes: new Uint8Array() }
+  const length = declaredContentLength(message)
   try {
     const reader: ReadableStreamDefaultReader<Uint8Array> = message.body.getReader()
-    if (declaredLength !== null && declaredLength > maxBytes) return await drain(message, reader)
+    if (length !== null && length > maxBytes) return await drain(message, reader)
     // One growing buffer: a list of chunks of one byte each would take a hundred times the size of the body.
     let buffer: Uint8Array = new Uint8Array(Math.min(maxBytes, INITIAL_BUFFER_BYTES))
     let size = 0
@@ -95,15 +92,13 @@ const decodeUtf8 = (bytes: Uint8Array): BodyText => {
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 
 /** Drops the rest of a body. Reads a request on, within limits: a client that is still sending may see no response. */
-const drain = async (
-  message: Request | Response,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<{ failed: 'too-large' }> => {
+const drain = async (message: Request | Response, reader: ReadableStreamDefaultReader<Uint8Array>) => {
+  const result = { failed: 'too-large' } as const
   for (let drained = 0; message instanceof Request && drained < MAX_DRAINED_BYTES; ) {
     const { done, value } = await reader.read()
-    if (done) return { failed: 'too-large' }
+    if (done) return result
     drained += value.byteLength
   }
   reader.cancel().catch(() => undefined)
-  return { failed: 'too-large' }
+  return result
 }

@@ -52,13 +52,14 @@ export const toErrorResponse = (error: unknown): Response => {
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (!(error instanceof Error)) return undefined
-  if (error.message.includes('database or disk is full')) return problem('storage-full', STORAGE_FULL)
+  if (error.message.includes('database or disk is full'))
+    return problem(
+      'storage-full',
+      'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',
+    )
   // The object cannot be reached, is overloaded, or was reset by the platform.
   if (!['retryable', 'overloaded', 'durableObjectReset'].some(name => Reflect.get(error, name) === true))
     return undefined
   log('error', 'storage-unavailable', { 'exception.stacktrace': stackOf(error) })
   return serviceUnavailable('The storage of this host does not respond right now.')
 }
-
-const STORAGE_FULL =
-  'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.'

@@ -9,7 +9,7 @@ export type FetchFailure = { detail: string } & (
   | { failed: 'status'; status: number }
   /** The validators still match. Only for requests with validators. */
   | { failed: 'unchanged' }
-  /** A media type that is not accepted; empty if there is none. */
+  /** Another media type than that of JSON; empty if there is none. */
   | { failed: 'type'; type: string }
 )
 
@@ -20,7 +20,7 @@ export type FetchOptions = {
   credentials?: Record<string, string> | undefined
   /** Conditional headers, for the first URL only. */
   validators?: Record<string, string> | undefined
-  accepts: (type: string | null) => boolean
+
   /** Origins that are exempt from the checks of `safeFetch`. */
   allowedOrigins?: ReadonlySet<string>
   /** Makes each request instead of `safeFetch`. */
@@ -36,12 +36,10 @@ export type FetchOptions = {
 /** A fetched text and the URL that it was fetched from: after a redirect, another than the requested one. */
 export type Resource = { content: string; headers: Headers; url: string; redirected: boolean }
 
+type Fetched = Resource | FetchFailure
+
 /** Runs work, or returns `late` in time. The signal aborts at the end: an unread response keeps a connection open. */
-export const within = async <Result>(
-  seconds: number,
-  late: Result,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> => {
+export const within = async <Result>(seconds: number, late: Result, work: (signal: AbortSignal) => Promise<Result>) => {
   const controller = new AbortController()
   const timeout = new Promise<Result>(resolve => {
     const timer = setTimeout(() => resolve(late), seconds * 1000)
@@ -54,24 +52,24 @@ export const within = async <Result>(
   }
 }
 
-/** Fetches a UTF-8 text with `safeFetch`: a 200 of an accepted type, complete and within the limits. */
-export const fetchText = (url: string, options: FetchOptions): Promise<Resource | FetchFailure> => {
+/** Fetches the text of JSON with `safeFetch`: a 200 in UTF-8, complete and within the limits. */
+export const fetchText = (url: string, options: FetchOptions): Promise<Fetched> => {
   const { timeoutSeconds = CARD_TIMEOUT_SECONDS } = options
   const late: FetchFailure = { failed: 'timeout', detail: `more than ${timeoutSeconds} s` }
-  return within<Resource | FetchFailure>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
+  return within<Fetched>(timeoutSeconds, late, signal => fetchWithin(url, options, signal))
 }
 
 /** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
 export type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
 
-/** Fetches a JSON document as `fetchText` does. `describe` replaces the description of a failure for clients. */
+/** Fetches a JSON document as `fetchText` does. `explain` replaces the description of a failure for clients. */
 export const fetchJson = async (
   url: string,
-  options: Omit<FetchOptions, 'accepts'> & Partial<Pick<FetchOptions, 'accepts'>>,
-  describe = describeFailure,
+  options: FetchOptions,
+  explain = describeFailure,
 ): Promise<FetchedJson> => {
-  const fetched = await fetchText(url, { accepts: isJsonType, ...options })
-  if ('failed' in fetched) return { error: describe(fetched, options.maxBytes) }
+  const fetched = await fetchText(url, options)
+  if ('failed' in fetched) return { error: explain(fetched, options.maxBytes) }
   const parsed = parseUnambiguous(fetched.content)
   if ('value' in parsed) return { document: parsed.value, headers: fetched.headers, url: fetched.url }
   const isAmbiguous = parsed.refused === 'duplicate-name'
@@ -79,11 +77,7 @@ export const fetchJson = async (
   return { error: `responded with ${found}` }
 }
 
-const fetchWithin = async (
-  url: string,
-  options: FetchOptions,
-  signal: AbortSignal,
-): Promise<Resource | FetchFailure> => {
+const fetchWithin = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Fetched> => {
   const { allowedOrigins, maxBytes = MAX_CARD_BYTES } = options
   const { fetch = async (to, init) => safeFetch(to, init, allowedOrigins) } = options
   const followed = await fetchFollowingRedirects(url, options, fetch, signal).catch(unreachable)
@@ -93,7 +87,7 @@ const fetchWithin = async (
   if (status === 304 && options.validators && !redirected) return { failed: 'unchanged', detail: '304' }
   if (status !== 200) return { failed: 'status', status, detail: `${status}` }
   const contentType = headers.get('Content-Type')
-  if (!options.accepts(contentType)) {
+  if (!isJsonType(contentType)) {
     const type = essence(contentType).slice(0, 100)
     return { failed: 'type', type, detail: type === '' ? 'no media type' : type }
   }
@@ -110,7 +104,7 @@ const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 /** GETs a URL, and follows redirects with `fetchFn`, too. Rejects as that does. */
 export const fetchFollowingRedirects = async (
   address: string,
-  { headers, credentials, validators, maxRedirects = MAX_REDIRECTS }: Omit<FetchOptions, 'accepts'>,
+  { headers, credentials, validators, maxRedirects = MAX_REDIRECTS }: FetchOptions,
   fetchFn: FetchFn,
   signal: AbortSignal,
 ): Promise<{ response: Response; url: string; redirected: boolean } | FetchFailure> => {

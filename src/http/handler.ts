@@ -28,11 +28,8 @@ export const startTiming = ({ headers }: Request): Promise<ServerTiming | undefi
     : undefined
 
 /** Returns a JSON response for any origin, which is not cached unless `headers` say otherwise. */
-export const jsonResponse = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
-  new Response(typeof body === 'string' ? body : JSON.stringify(body), {
-    status,
-    headers: { ...CORS_HEADERS, 'Content-Type': 'application/json', 'Cache-Control': NO_STORE, ...headers },
-  })
+export const jsonResponse = (body: unknown, status = 200, headers?: Record<string, string>): Response =>
+  a2aResponse(typeof body === 'string' ? body : JSON.stringify(body), status, headers)
 
 /** Checks whether a `Response` can have a body with a foreign status: with any other, its constructor throws. */
 export const canHaveBody = (status: number): boolean =>

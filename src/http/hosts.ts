@@ -13,8 +13,7 @@ export const isPrivateHost = (hostname: string): boolean => {
 }
 
 /** Does what `ipaddr.isValid` does, which throws and catches an error for every name. */
-const isAddress = (name: string): boolean =>
-  ipaddr.IPv6.isValid(name) || (ipaddr.IPv4.isIPv4(name) && ipaddr.IPv4.isValid(name))
+const isAddress = (name: string) => ipaddr.IPv6.isValid(name) || (ipaddr.IPv4.isIPv4(name) && ipaddr.IPv4.isValid(name))
 
 /** `::a.b.c.d` (RFC 4291 §2.5.5.1), which ipaddr.js takes for unicast. */
 const isIpv4Compatible = ({ parts }: ipaddr.IPv6): boolean => parts.slice(0, 6).every(part => part === 0)

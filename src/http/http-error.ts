@@ -19,11 +19,8 @@ export class HttpError<Code extends ProblemCode = ProblemCode> extends Error {
 type ProblemMembers = Partial<Pick<HttpError, 'errors' | 'headers'>>
 
 /** Returns the error with a code of the table of problems, to be returned or thrown. `detail` is for people. */
-export const problem = <Code extends ProblemCode>(
-  code: Code,
-  detail: string,
-  members?: ProblemMembers,
-): HttpError<Code> => new HttpError(code, detail, members)
+export const problem = <Code extends ProblemCode>(code: Code, detail: string, members?: ProblemMembers) =>
+  new HttpError(code, detail, members)
 
 /** The period of the host's rate limits (wrangler.toml). */
 export const RATE_LIMIT_SECONDS = 60
@@ -39,12 +36,10 @@ export const serviceUnavailable = (detail = 'This host cannot look up its agents
   problem('unavailable', `${detail} Try again in a moment.`, { headers: { 'Retry-After': '10' } })
 
 /** Logs a defect of this host. */
-export const logUnexpected = (error: unknown): void =>
-  log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
+export const logUnexpected = (error: unknown) => log('error', 'unexpected', { 'exception.stacktrace': stackOf(error) })
 
 /** Returns the stack of an error, for the log. */
-export const stackOf = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error)
+export const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 /** The events of the log. docs/observability.md explains each. */
 type LogEvent =

@@ -27,41 +27,30 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
             'A card links to icons and documents instead of containing them.',
         )
   const decoded = decodeUtf8(body.bytes)
-  if ('message' in decoded)
-    throw problem(
-      'not-json',
-      `The body is not UTF-8 text, as JSON must be: ${decoded.message}, in line ${decoded.line}.`,
-    )
-  return decoded.text
+  if ('text' in decoded) return decoded.text
+  const { message, line } = decoded
+  throw problem('not-json', `The body is not UTF-8 text, as JSON must be: ${message}, in line ${line}.`)
 }
 
 /** Parses a JSON document that a client sent, with the same checks. */
 export const parseJsonText = (text: string): Json => {
   const parsed = parseUnambiguous(text)
   if ('value' in parsed) return parsed.value
-  const { refused } = parsed
-  const isAmbiguous = 'pointer' in parsed
-  const detail = isAmbiguous || text.trim() === '' ? parsed.detail : describeMistake(text)
-  const errors = isAmbiguous ? { errors: [{ pointer: parsed.pointer, message: parsed.message }] } : {}
-  throw problem(refused, detail, errors)
-}
-
-const describeMistake = (text: string): string => {
+  const { refused, detail } = parsed
+  if ('pointer' in parsed)
+    throw problem(refused, detail, { errors: [{ pointer: parsed.pointer, message: parsed.message }] })
+  if (text.trim() === '') throw problem(refused, detail)
   const { message, line, column } = findSyntaxMistake(text)
-  return message.replace(/\.$/, ` (line ${line}, column ${column}).`)
+  throw problem(refused, message.replace(/\.$/, ` (line ${line}, column ${column}).`))
 }
 
-/** Responds to a GET of a document, or of its text: 304 if the client has it. Never cached with credentials. */
-export const respondWithDocument = async (
-  document: unknown,
-  requestHeaders: Headers,
-  { 'Content-Type': contentType, 'Cache-Control': shared }: Record<'Cache-Control' | 'Content-Type', string>,
-): Promise<Response> => {
+/** Responds to a GET of a document or text: 304 if the client has it. `shared` is its caching without credentials. */
+export const respondWithDocument = async (document: unknown, headers: Headers, type: string, shared: string) => {
   const body = typeof document === 'string' ? document : JSON.stringify(document)
   const etag = await strongEtag(new TextEncoder().encode(body))
-  const caching = requestHeaders.has('Authorization') ? PRIVATE_NO_STORE : shared
+  const caching = headers.has('Authorization') ? PRIVATE_NO_STORE : shared
   const common = { ...CORS_HEADERS, 'Cache-Control': caching, ETag: etag }
-  return matchesIfNoneMatch(requestHeaders.get('If-None-Match'), etag)
+  return matchesIfNoneMatch(headers.get('If-None-Match'), etag)
     ? new Response(null, { status: 304, headers: common })
-    : new Response(body, { headers: { ...common, 'Content-Type': contentType } })
+    : new Response(body, { headers: { ...common, 'Content-Type': type } })
 }

@@ -37,11 +37,7 @@ export const isLocalName = (hostname: string): boolean => /^(?:(?:.+\.)?localhos
 export type FetchFn = (url: string, init: RequestInit) => Promise<Response | { blocked: string }>
 
 /** Makes a request to the public internet; every request of this host goes through here. Follows no redirect. */
-export const safeFetch = (
-  url: string,
-  init: RequestInit,
-  allowedOrigins?: ReadonlySet<string>,
-): Promise<Response> | { blocked: string } => {
+export const safeFetch = (url: string, init: RequestInit, allowedOrigins?: ReadonlySet<string>) => {
   const blocked = blockReason(url, allowedOrigins)
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }
@@ -102,7 +98,8 @@ export const CLOUDFLARE_ERRORS = new Map<number, { failed: 'unreachable' | 'time
 ])
 
 /** The part of the host's configuration that this module needs. `npm start` defines `localOrigins`. */
-type HostConfig = { allowedOrigins: ReadonlySet<string>; localOrigins: readonly string[] | undefined }
+type HostConfig = LocalConfig & { allowedOrigins: ReadonlySet<string> }
+type LocalConfig = { localOrigins: readonly string[] | undefined }
 
 /** A service binding: another Worker of the owner. */
 type Service = { fetch: (url: string, init?: RequestInit) => Promise<Response> }
@@ -117,7 +114,7 @@ export const resolveService = (name: string, env: object): Service | undefined =
 export const resolveSecret = (
   name: string,
   env: object,
-  { localOrigins }: Pick<HostConfig, 'localOrigins'>,
+  { localOrigins }: LocalConfig,
 ): { secret: string } | { misconfigured: string } => {
   const binding = variableNames.includes(name) ? undefined : bindingNamed(name, env)
   // Under `npm start`, wrangler reads secrets from a file, once.
@@ -135,12 +132,8 @@ export const resolveSecret = (
 type BindingNames = { secret?: string | undefined; service?: string | undefined }
 
 /** Returns the secret and the service binding of a manifest that this Worker does not have, with what is wrong. */
-export const findMissingBindings = (
-  { secret, service }: BindingNames,
-  env: object,
-  config: Pick<HostConfig, 'localOrigins'>,
-): { field: keyof BindingNames; name: string; message: string }[] => {
-  const missing: ReturnType<typeof findMissingBindings> = []
+export const findMissingBindings = ({ secret, service }: BindingNames, env: object, config: LocalConfig) => {
+  const missing: { field: keyof BindingNames; name: string; message: string }[] = []
   const resolved = secret === undefined ? {} : resolveSecret(secret, env, config)
   if (secret !== undefined && 'misconfigured' in resolved)
     missing.push({ field: 'secret', name: secret, message: `cannot be sent. ${resolved.misconfigured}` })
@@ -152,8 +145,7 @@ export const findMissingBindings = (
   return missing
 }
 
-const bindingNamed = (name: string, env: object): unknown =>
-  Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined
+const bindingNamed = (name: string, env: object) => (Object.hasOwn(env, name) ? Reflect.get(env, name) : undefined)
 
 const isService = (binding: unknown): binding is Service =>
   typeof binding === 'object' && binding !== null && 'fetch' in binding && typeof binding.fetch === 'function'
@@ -201,14 +193,10 @@ export class BlockedError extends Error {
 export type UpstreamFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** Returns a `fetch` for an upstream that adds the credentials to requests to its origin. */
-export const createUpstreamFetch = (
-  upstream: UpstreamAddress,
-  env: object,
-  config: HostConfig,
-): UpstreamFetch | { misconfigured: string } => {
+export const createUpstreamFetch = (upstream: UpstreamAddress, env: object, config: HostConfig) => {
   const client = createUpstreamClient(upstream, env, config)
   if ('misconfigured' in client) return client
-  return async (to, init = {}) => {
+  return async (to: string | URL, init: RequestInit = {}) => {
     const url = String(to)
     const headers = new Headers(init.headers)
     if (isSameOrigin(url, upstream.url))

@@ -57,8 +57,7 @@ export const formatPointer = (...tokens: readonly (string | number)[]): Pointer 
   tokens.reduce<Pointer>((pointer, token) => `${pointer}/${escapeToken(String(token))}`, '')
 
 /** Tests first, as hardly any token needs escaping. */
-const escapeToken = (token: string): string =>
-  /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
+const escapeToken = (token: string) => (/[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token)
 
 /** Returns the reference tokens of a JSON Pointer, unescaped. */
 export const parsePointer = (pointer: Pointer): string[] =>

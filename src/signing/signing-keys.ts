@@ -42,17 +42,14 @@ export const getSigningKeys = async (
   const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
   const valid = stored.filter(key => key !== undefined && key !== 'invalid')
   const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
-  const repeated = valid.filter(key => !distinct.includes(key)).map(({ secret }) => secret)
-  const problems = repeated.map(
-    secret => `The ${secret} of this Worker is the key of another secret, so it is not used.`,
-  )
-  if (invalid.length > 0) {
-    const names = invalid.join(' and the ')
-    problems.unshift(`The ${names} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`)
-  }
-  const problem = problems.length > 0 ? problems.join(' ') : undefined
+  const repeated = valid.filter(key => !distinct.includes(key))
+  const names = invalid.join(' and the ')
+  const problem = [
+    ...(names ? [`The ${names} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`] : []),
+    ...repeated.map(({ secret }) => `The ${secret} of this Worker is the key of another secret, so it is not used.`),
+  ].join(' ')
   const { current, next, previous } = findRoles(distinct, now)
-  if (current === undefined) return { misconfigured: problem ?? `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
+  if (current === undefined) return { misconfigured: problem || `This Worker has no SIGNING_KEY. ${CREATE_KEY}` }
   const keys = { current, ...(next && { next }), ...(previous && { previous }), ...(problem && { problem }) }
   return { ...keys, published: listKeys(keys).map(({ publicKey }) => publicKey) }
 }

@@ -17,7 +17,7 @@ import {
   type Resource,
   userAgent,
 } from '../http/index.ts'
-import { isJsonObject, isJsonType, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
+import { isJsonObject, type JsonObject, omit, parseUnambiguous } from '../json/index.ts'
 import { describeFailure, discover, discoveryLimits, toSuperxCard } from '../mcp/client/index.ts'
 import type { CardVerification, SourceFailure, SourceRecord, Validators } from '../registry/index.ts'
 import { createKeyFetch } from '../signing/index.ts'
@@ -103,7 +103,6 @@ const fetchUpstreamCard = async (
     credentials: client.credentials,
     // Each card is verified with the keys of its time, so it is fetched again, too.
     validators: isConditional && !source.verification ? conditionalHeaders(known?.validators) : undefined,
-    accepts: isJsonType,
     fetch: blockOrigins(client.fetch, isOwn),
   })
   if ('failed' in response)

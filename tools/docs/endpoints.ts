@@ -1,5 +1,5 @@
 import { type Access, tags } from '../../src/api/contract/description.ts'
-import type { NamedDescription, Route } from '../../src/api/contract/route.ts'
+import type { NamedDescription, Route } from '../../src/api/contract/start.ts'
 import { listLimits, listProblems, toTemplate } from '../../src/api/openapi/index.ts'
 import { type ProblemCode, problems } from '../../src/problems.ts'
 import { formatLimit } from './limits.ts'

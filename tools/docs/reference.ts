@@ -1,4 +1,4 @@
-import type { Route } from '../../src/api/contract/route.ts'
+import type { Route } from '../../src/api/contract/start.ts'
 import { createChanges } from './changes.ts'
 import { createEndpoints, readEndpoints } from './endpoints.ts'
 import { createCallErrors, createExitCodes, createProblems } from './errors.ts'

@@ -5,18 +5,8 @@ import { MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS } from '../../limits.ts'
 import { cacheToken, readToken } from '../../registry/edge/index.ts'
 import type { TokenRecord } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
-import {
-  anyText,
-  endpoint,
-  invalidBody,
-  json,
-  jsonBody,
-  noContent,
-  pageQuery,
-  paginate,
-  parseTime,
-} from '../contract/index.ts'
-import { IssuedToken, OwnToken, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
+import { anyText, endpoint, invalidBody, json, jsonBody, noContent, pageQuery, paginate } from '../contract/index.ts'
+import { IssuedToken, OwnToken, parseTime, TokenList, TokenRequest, toToken } from '../schemas/index.ts'
 
 /** `POST /tokens`: issues a token. Its text is in this response and nowhere else. */
 export const issueToken = endpoint(
@@ -30,10 +20,9 @@ export const issueToken = endpoint(
     limits: ['WRITE_LIMIT'],
   },
   async ({ body, caller, env }) => {
-    const { scopes, agents } = body
     const created = Date.now()
     const expires = parseExpiry(body.expires, created)
-    if (scopes.includes('admin') && !agents.includes('*'))
+    if (body.scopes.includes('admin') && !body.agents.includes('*'))
       throw invalidToken('/agents', 'cannot narrow a token with the scope admin, which covers everything')
     const { id, token, hash } = await createToken()
     const record: TokenRecord = { id, ...body, created, expires }

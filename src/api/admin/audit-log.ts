@@ -4,8 +4,8 @@ import { config } from '../../config.ts'
 import { AUDIT_HEAD_TYPE, AUDITED, type AuditHead } from '../../registry/audit/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
-import { choice, endpoint, json, pageQuery, paginate, parseTime, text } from '../contract/index.ts'
-import { AuditPage } from '../schemas/index.ts'
+import { choice, endpoint, json, pageQuery, paginate, text } from '../contract/index.ts'
+import { AuditPage, parseTime } from '../schemas/index.ts'
 
 const time = (description: string) => ({
   ...text(description, {

@@ -64,7 +64,7 @@ export const importHost = endpoint(
   },
   async ({ request, env, ctx, query, caller }) => {
     const file = new ImportedFile(request)
-    const imported = runImport(file, { actor: actorOf(caller), withTokens: query.tokens }, env)
+    const imported = runImport(file, actorOf(caller), query.tokens, env)
     const { agents, revisions, tokens } = await imported.catch(async error => {
       await file.discard()
       throw error
@@ -74,11 +74,7 @@ export const importHost = endpoint(
   },
 )
 
-const runImport = async (
-  file: ImportedFile,
-  { actor, withTokens }: { actor: string; withTokens: boolean },
-  env: Env,
-) => {
+const runImport = async (file: ImportedFile, actor: string, withTokens: boolean, env: Env) => {
   const registry = getRegistry(env)
   const begun = await registry.importStep({ step: 'begin', withTokens })
   if (begun.outcome !== 'begun') throw rejectionError(begun)
@@ -101,8 +97,8 @@ const runImport = async (
 /** The file of an import, decompressed as far as its size allows. */
 class ImportedFile {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  /** Bytes as they were sent, if they are compressed. */
-  #sent = Number.POSITIVE_INFINITY
+  /** Bytes as they were sent. */
+  #sent = 0
   /** Bytes after decompression. */
   #size = 0
 
@@ -113,7 +109,14 @@ class ImportedFile {
       throw problem('unsupported-encoding', 'An import may have the Content-Encoding gzip, and no other.', {
         headers: { 'Accept-Encoding': 'gzip' },
       })
-    this.#reader = (encoding === 'gzip' ? this.#decompress(body) : body).getReader()
+    const counter = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        this.#sent += chunk.byteLength
+        controller.enqueue(chunk)
+      },
+    })
+    const sent = body.pipeThrough(counter)
+    this.#reader = (encoding === 'gzip' ? sent.pipeThrough(new DecompressionStream('gzip')) : sent).getReader()
   }
 
   /** Returns the next bytes; undefined at the end. */
@@ -138,17 +141,6 @@ class ImportedFile {
       // The file has no rest, or none that can be decompressed.
     }
   }
-
-  #decompress(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    this.#sent = 0
-    const counter = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        this.#sent += chunk.byteLength
-        controller.enqueue(chunk)
-      },
-    })
-    return body.pipeThrough(counter).pipeThrough(new DecompressionStream('gzip'))
-  }
 }
 
 const NEWLINE = 0x0a
@@ -170,7 +162,7 @@ const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<
     const lastLine = complete.lastIndexOf(NEWLINE, -2) + 1
     trailer = parseTrailer(decode(complete.subarray(lastLine, -1)))
     const before = trailer ? complete.subarray(0, lastLine) : complete
-    if (before.byteLength === 0) continue
+
     hash.update(before)
     for (const text of splitSteps(decode(before))) {
       lines += text.split('\n').length - 1

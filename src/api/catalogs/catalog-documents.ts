@@ -18,7 +18,7 @@ import { agentEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
 type CatalogPage = Omit<Site, 'origin'> & { agents: CatalogAgent[]; origin?: string; next?: string }
 
 /** The catalogs by their paths, apart from the sitemap: how each is written. */
-const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<RenderedCatalog>> = {
+const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<Rendered>> = {
   '/.well-known/ai-catalog.json': (page, env) => renderAiCatalog(page, env),
   '/.well-known/ard.json': page => JSON.stringify(renderManifest(page)),
   '/.well-known/api-catalog': page => JSON.stringify(renderLinkSet(page)),
@@ -90,7 +90,7 @@ const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => {
   if (owner === undefined) {
     const search = { displayName: 'Agent search', type: 'application/ai-registry+json', url: registryUrl(origin) }
     const description = 'Finds agents of this host by what they can do.'
-    entries.push({ ...entry(origin, 'registry:search', search), description })
+    entries.push(entry(origin, 'registry:search', { ...search, description }))
   }
   if (next !== undefined) {
     const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''
@@ -169,7 +169,7 @@ const escapeText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, '\\$&
 // Signatures
 
 /** The text of a catalog, and its entity tag where that is not the digest of its bytes. */
-type RenderedCatalog = { body: string; etag?: string }
+type Rendered = { body: string; etag?: string }
 
 /** The type of the signature, so that it is never taken for that of a card, which the same key makes. */
 const SIGNATURE_TYPE = 'ai-catalog+jws'
@@ -178,11 +178,7 @@ const SIGNATURE_TYPE = 'ai-catalog+jws'
  * Signs an AI Catalog as its host, if it has a key: a detached JWS (RFC 7515, appendix F) over its canonical form (RFC
  * 8785), whose key is named by the DID of the host. `origin` must be one that the owner of the host has decided on.
  */
-const signCatalog = async (
-  catalog: JsonObject & { host: JsonObject },
-  origin: string,
-  env: Env,
-): Promise<RenderedCatalog> => {
+const signCatalog = async (catalog: JsonObject & { host: JsonObject }, origin: string, env: Env): Promise<Rendered> => {
   const did = didOf(origin)
   const keys = did === undefined ? undefined : await findSigningKeys(env)
   if (!keys) return { body: JSON.stringify(catalog) }

@@ -46,11 +46,10 @@ export const agentEntry = (agent: EntryAgent): CatalogEntry => {
 }
 
 /** Returns the entry of anything else at an origin. `name` is the rest of its identifier. */
-export const entry = (
-  origin: string,
-  name: string,
-  { displayName, type, url }: Pick<CatalogEntry, 'displayName' | 'type' | 'url'>,
-): CatalogEntry => ({ identifier: `urn:air:${publisherOf(origin)}:${name}`, displayName, type, url })
+export const entry = (origin: string, name: string, members: Omit<CatalogEntry, 'identifier'>): CatalogEntry => ({
+  identifier: `urn:air:${publisherOf(origin)}:${name}`,
+  ...members,
+})
 
 /** Returns the address of the registry of ARD. Not the root: `GET /agents` there has a form of its own. */
 export const registryUrl = (origin: string): string => `${origin}/ard/`

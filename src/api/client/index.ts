@@ -34,13 +34,15 @@ type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Res
 
 type QueryValue = string | number | boolean | readonly string[] | undefined
 
-type Options<Name extends EndpointName> = BodyOptions<Endpoints[Name]> &
+/** With `ignore`, a call has the result `undefined` for an error with this code. */
+type Options<Name extends EndpointName, Code> = BodyOptions<Endpoints[Name]> &
   ([ParamsOf<Name>] extends [never] ? unknown : { params: { readonly [Param in ParamsOf<Name>]: string | number } }) & {
     query?: Endpoints[Name] extends { query: infer Query }
       ? { readonly [Key in Words<Query> & string]?: QueryValue }
       : never
     /** The entity tag of what a write replaces; null if there must be nothing. */
     etag?: Endpoints[Name] extends { conditional: true } ? string | null : never
+    ignore?: Code
   } & CommonOptions
 
 type CommonOptions = {
@@ -56,11 +58,8 @@ type CommonOptions = {
 /** The codes of problems that a call can ignore. */
 type ProblemOf<Name extends EndpointName> = Endpoints[Name] extends { problems: infer Codes } ? Words<Codes> : never
 
-/** With `ignore`, a call has the result `undefined` for an error with this code. */
 type Arguments<Name extends EndpointName, Code> =
-  Record<never, never> extends Options<Name>
-    ? [options?: Options<Name> & { ignore?: Code }]
-    : [options: Options<Name> & { ignore?: Code }]
+  Record<never, never> extends Options<Name, Code> ? [options?: Options<Name, Code>] : [options: Options<Name, Code>]
 
 type Ignored<Code> = [Code] extends [never] ? never : undefined
 

@@ -1,15 +1,7 @@
 import { type CallError, errorResponse, invalidParam, parseJsonRpcRequest, rpcErrorText } from '../../a2a/index.ts'
-import {
-  actorOf,
-  countWrites,
-  hasPermission,
-  insufficientScope,
-  reportRefusal,
-  requireAnyAgent,
-} from '../../auth/index.ts'
+import { actorOf, countWrites, forbidden, hasPermission, reportRefusal, requireScope } from '../../auth/index.ts'
 import { toSlug } from '../../card/model/index.ts'
 import {
-  type AgentRef,
   authorizeRead,
   checkRateLimit,
   countRefusal,
@@ -78,14 +70,10 @@ export const callSuperx = endpoint(
   },
 )
 
-const invoke = async (
-  call: ReturnType<typeof parseJsonRpcRequest>,
-  name: string,
-  context: CallerContext,
-): Promise<MethodResult> => {
+const invoke = async (call: ReturnType<typeof parseJsonRpcRequest>, name: string, context: CallerContext) => {
   if ('error' in call) return call
   const method = methods.get(name)
-  if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } }
+  if (method === undefined) return { error: { kind: 'method', method: call.method, version: '0.3' } as const }
   try {
     return await method(call.params, context)
   } catch (error) {
@@ -160,20 +148,17 @@ export const getAgent: Method = async (params, context) => {
   const agent = await findAgent(params, readableBy(caller, request, env, ctx), context)
   if ('kind' in agent) return { error: agent }
   const call = createCallContext(caller, { request, env, ctx })
-  const unresolved = await resolveAgent(call, agent)
-  if (unresolved) return { error: unresolved }
-  const authorized = authorizeRead(call)
+  const authorized = (await resolveAgent(call, agent)) ?? authorizeRead(call)
   if ('kind' in authorized) return { error: await countRefusal(authorized, call) }
   const { id } = agent
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }
-  const { card } = read
   const registered = await getRegistry(env).manifest(id)
   const origin = registered?.origin ?? new URL(request.url).origin
   // The card of an MCP server has no URL: this host answers calls for it.
-  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = card
+  const { protocol = 'a2a', description = '', version = '', url = `${origin}/agents/${id}/a2a` } = read.card
   const listed = toSuperxAgent({ id, origin, protocol, description, version, url })
-  return { agent: id, result: { agent: { ...listed, card } } }
+  return { agent: id, result: { agent: { ...listed, card: read.card } } }
 }
 
 /** `agents/list`: a page of agents, with their cards if `includeCard` is true. Credentials, if sent, must be valid. */
@@ -186,7 +171,7 @@ export const listAgents: Method = async ({ limit, cursor, includeCard = false },
   const page = parseQuery(new URL(`/rpc?${query}`, request.url), agentPage)
   let list: JsonObject
   if (request.headers.has('Authorization'))
-    list = await readSuperxList(page, env, await requireAnyAgent(context, 'read', caller))
+    list = await readSuperxList(page, env, await requireScope(context, 'read', caller))
   else {
     const response = await fetchCacheable('/rpc', query, ctx)
     if (!response.ok) throw serviceUnavailable()
@@ -226,7 +211,7 @@ const includeCards = async (list: JsonObject, context: CallerContext): Promise<J
 /** `agents/refreshCard`: fetches a remote card now, for callers that may write the agent. */
 export const refreshCard: Method = async (params, context) => {
   const { caller, env, ctx } = context
-  const principal = await requireAnyAgent(context, 'write', caller)
+  const principal = await requireScope(context, 'write', caller)
   const canSee = (id: string) => hasPermission(principal, 'write', id) || hasPermission(principal, 'read', id)
   const agent = await findAgent(params, canSee, context)
   if ('kind' in agent) return { error: agent }
@@ -236,7 +221,7 @@ export const refreshCard: Method = async (params, context) => {
   if (!hasPermission(principal, 'write', id)) {
     const profile = await readProfile(id, env, ctx)
     const isVisible = profile !== null && (profile.visibility === 'public' || hasPermission(principal, 'read', id))
-    return isVisible ? { agent: id, error: insufficientScope(principal, 'write', id) } : unknown
+    return isVisible ? { agent: id, error: forbidden(principal, 'write', id) } : unknown
   }
   await countWrites(principal, env)
   const { result } = await requestRefresh(id, { force: true, actor: actorOf(principal) }, env)
@@ -252,11 +237,7 @@ export const refreshCard: Method = async (params, context) => {
 }
 
 /** Finds the agent that a request names by `id`, or by `name` in newer SuperX; either may be an id or a name. */
-const findAgent = async (
-  { id, name }: JsonObject,
-  canSee: IsVisible,
-  { env, ctx }: CallerContext,
-): Promise<AgentRef | CallError> => {
+const findAgent = async ({ id, name }: JsonObject, canSee: IsVisible, { env, ctx }: CallerContext) => {
   const named = id ?? name
   if (typeof named !== 'string' || named === '') return invalidParam('id', 'must be the id or name of an agent')
   if (named.length > MAX_NAME_LENGTH) return { id: '', named }

@@ -42,7 +42,7 @@ export type RateLimitName = keyof typeof rateLimits
  * Who may use an endpoint: everyone; everyone, though a token with `read` shows more (`optional`: any other credentials
  * are ignored; `reader`: they are refused); callers with any token; those with a scope; or those that the card admits.
  */
-export type Access = 'public' | 'optional' | 'reader' | 'token' | Exclude<Scope, 'call'> | 'card'
+export type Access = 'public' | 'optional' | 'reader' | 'token' | Exclude<Scope, 'call' | 'read'> | 'card'
 
 /** The content of one media type: the shape of JSON, or of `each` line or event of a sequence; or any other text. */
 export type MediaType = v.GenericSchema | { each: v.GenericSchema } | { text: JsonObject }
@@ -59,16 +59,16 @@ export const responseHeaders = {
   'Gate-Warning': 'What the gate would refuse, or has repaired.',
 } as const
 
+type HeaderNames = readonly (keyof typeof responseHeaders)[]
+
 /** A successful response. `Body` is what its handler returns for it. */
 type ResponseDescription<Body = unknown> = {
   description: string
   content?: Content
-  headers?: readonly (keyof typeof responseHeaders)[]
+  headers?: HeaderNames
   /** Only for the type. */
   body?: Body
 }
-
-type HeaderNames = readonly (keyof typeof responseHeaders)[]
 
 /** The type of a body whose objects and lists may be read-only. */
 type Sent<Value> = Value extends readonly (infer Item)[]
@@ -133,7 +133,7 @@ export type Description = {
   summary: string
   description?: string
   access: Access
-  /** What it requires with `ROLE` set to `internal`. */
+  /** The scope that it requires with `ROLE` set to `internal`. */
   internal?: 'read'
   params?: Readonly<Record<string, Parameter>>
   /** All that the query may have; undefined if it is not read. */

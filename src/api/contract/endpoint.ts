@@ -8,7 +8,6 @@ import {
   countWrites,
   type Principal,
   reportRefusal,
-  requireAnyAgent,
   requirePrincipal,
   requireScope,
 } from '../../auth/index.ts'
@@ -36,7 +35,7 @@ import { essence } from '../../json/index.ts'
 import type { ProblemCode } from '../../problems.ts'
 import type { Access, Body, Description, RateLimitName, ResultOf } from './description.ts'
 import type { QueryParameter, QueryValues } from './parameters.ts'
-import type { Described } from './route.ts'
+import type { Described } from './start.ts'
 
 /** What a handler gets: the request, and what the description says of it, checked and parsed. */
 export type Input<D extends Description> = RequestContext & {
@@ -126,12 +125,8 @@ const neededBy = (query: NonNullable<Description['query']>, sent: URLSearchParam
   return needs.includes('write') ? 'write' : needs.includes('token') ? 'token' : undefined
 }
 
-/** Returns the caller if it has what an endpoint requires; for the agent `id`, if its path names one. */
-const authorize = async (
-  access: Access,
-  context: RequestContext,
-  id: string | undefined,
-): Promise<Authentication | undefined> => {
+/** Returns the caller if it has what an endpoint requires; to write, for the agent `id` if its path names one. */
+const authorize = async (access: Access | 'read', context: RequestContext, id: string | undefined) => {
   switch (access) {
     case 'public':
     case 'card':
@@ -139,27 +134,19 @@ const authorize = async (
     case 'optional':
       return authenticate(context.request, context.env, context.ctx)
     case 'reader':
-      return context.request.headers.has('Authorization') ? requireAnyAgent(context, 'read') : ANONYMOUS
+      return context.request.headers.has('Authorization') ? requireScope(context, 'read') : ANONYMOUS
     case 'token':
       return requirePrincipal(context)
-    case 'admin':
-      return requireScope(context, 'admin', '*')
     default: {
-      if (id === undefined) return requireAnyAgent(context, access)
-      if (access !== 'write') return requireScope(context, access, id)
-      const principal = await requirePrincipal(context, { scope: access })
-      assertWriter(principal, id)
+      const principal = await requireScope(context, access)
+      if (access === 'write' && id !== undefined) assertWriter(principal, id)
       return principal
     }
   }
 }
 
 /** Counts a request against a rate limit before any work for it. Throws 429 past it. */
-const count = async (
-  name: RateLimitName,
-  caller: Authentication | undefined,
-  { request, env }: RequestContext,
-): Promise<void> => {
+const count = async (name: RateLimitName, caller: Authentication | undefined, { request, env }: RequestContext) => {
   if (name === 'WRITE_LIMIT' && caller?.authenticated) return countWrites(caller, env)
   // Other credentials are ignored here, also those of an address with too many failed attempts.
   const counted = caller?.authenticated ? caller : ANONYMOUS
@@ -170,11 +157,7 @@ const count = async (
 }
 
 /** Parses the query of a URL. Throws for another parameter and an invalid value, unless it is open: it ignores both. */
-export const parseQuery = <Query extends NonNullable<Description['query']>>(
-  url: URL,
-  query: Query,
-  isOpen = false,
-): QueryValues<Query> => {
+export const parseQuery = <Query extends NonNullable<Description['query']>>(url: URL, query: Query, isOpen = false) => {
   const known = Object.keys(query)
   const unknown = isOpen ? [] : [...new Set(url.searchParams.keys())].filter(name => !known.includes(name))
   if (unknown.length > 0) {
@@ -183,7 +166,7 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(
     const detail = `${url.pathname} has no query parameter ${named.join(', ')}. It accepts ${accepted}.`
     throw problem('unknown-query', detail)
   }
-  const values = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(query).map(([name, { parse, fallback, problem: code, expected }]: [string, QueryParameter]) => {
       const sent = url.searchParams.getAll(name)
       if (sent.length === 0) return [name, fallback]
@@ -191,8 +174,7 @@ export const parseQuery = <Query extends NonNullable<Description['query']>>(
       if (value === undefined && !isOpen) throw problem(code, `${name} must be ${expected}.`)
       return [name, value ?? fallback]
     }),
-  )
-  return values as QueryValues<Query>
+  ) as QueryValues<Query>
 }
 
 const readBody = async (request: Request, body: Body) => {
@@ -214,11 +196,7 @@ const readBody = async (request: Request, body: Body) => {
 const MAX_ERRORS = 100
 
 /** Returns the error for an invalid body, which names the first mistake after `outcome`. */
-export const invalidBody = <Code extends ProblemCode>(
-  code: Code,
-  outcome: string,
-  errors: Finding[],
-): HttpError<Code> => {
+export const invalidBody = <Code extends ProblemCode>(code: Code, outcome: string, errors: Finding[]) => {
   const [{ pointer, message } = { pointer: '', message: 'is invalid' }] = errors
   const more = errors.length > 1 ? ` And ${errors.length - 1} more.` : ''
   const detail = `${outcome}${outcome && ' '}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
@@ -237,7 +215,7 @@ const respond = (
   const isShared = access === 'public' || access === 'optional' || access === 'reader'
   const [type = '', media] = Object.entries(responses[code]?.content ?? {})[0] ?? []
   const caching = headers['Cache-Control'] ?? (isShared ? config(env).publicCacheControl : PRIVATE_NO_STORE)
-  if (validated) return respondWithDocument(body, request.headers, { 'Content-Type': type, 'Cache-Control': caching })
+  if (validated) return respondWithDocument(body, request.headers, type, caching)
   const isText = media === undefined || 'text' in media || 'each' in media
   return new Response(isText ? ((body ?? null) as BodyInit | null) : JSON.stringify(body), {
     status: code,

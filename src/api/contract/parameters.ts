@@ -104,8 +104,7 @@ export const flag = (description: string, fallback: boolean): QueryParameter<boo
 export const pageQuery = (cursor = numberPattern, max = MAX_PAGE_SIZE) => ({
   limit: integer('The most entries of a page.', { max, fallback: max, problem: 'bad-limit' }),
   cursor: {
-    description: 'The `cursor` of the page before.',
-    schema: { type: 'string' },
+    ...anyText('The `cursor` of the page before.'),
     parse: ([value = '']) => (value === '' || cursor.test(value) ? value : undefined),
     ...{ fallback: '', problem: 'bad-cursor', expected: 'the cursor of the previous page' },
   } satisfies QueryParameter<string>,
@@ -129,14 +128,4 @@ export const decodeSegment = (segment: string): string | undefined => {
   } catch {
     return undefined
   }
-}
-
-const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-
-/** Parses a date (UTC), or a time with its zone, into ms since 1970. Returns NaN for others, such as 30 February. */
-export const parseTime = (text: string): number => {
-  const date = timeForm.exec(text)?.[1]
-  if (date === undefined) return Number.NaN
-  const midnight = Date.parse(date)
-  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
 }

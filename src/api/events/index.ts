@@ -96,11 +96,7 @@ const isStillValid = async (caller: Authentication, { request, env, ctx }: Reque
 }
 
 /** Returns `now` if the caller may read the agent; else which of its past changes the caller was shown. */
-const visibilityOf = async (
-  agent: string,
-  caller: Authentication,
-  { env, ctx }: RequestContext,
-): Promise<'now' | 'any' | 'public'> => {
+const visibilityOf = async (agent: string, caller: Authentication, { env, ctx }: RequestContext) => {
   if (!agentIdPattern.test(agent)) throw agentNotFound(agent)
   const profile = await readProfile(agent, env, ctx)
   const isCovered = hasPermission(caller, 'read', agent)

@@ -269,7 +269,7 @@ const hostProblems: readonly ProblemCode[] = ['invalid-url', 'foreign-origin']
 
 const authentication: readonly ProblemCode[] = ['no-token', 'bad-token', 'too-many-attempts']
 
-const accessProblems = (access: Access): readonly ProblemCode[] => {
+const accessProblems = (access: Access | 'read'): readonly ProblemCode[] => {
   if (access === 'public' || access === 'card') return []
   if (access === 'optional') return ['too-many-attempts']
   if (access === 'token') return authentication

@@ -25,9 +25,8 @@ export const toContent = (content: Content): JsonObject =>
 
 const toMediaType = (media: MediaType): JsonObject => {
   if ('text' in media) return { schema: media.text }
-  return 'each' in media
-    ? { schema: { type: 'string' }, 'x-item-schema': toSchema(media.each) }
-    : { schema: toSchema(media) }
+  if ('each' in media) return { schema: { type: 'string' }, 'x-item-schema': toSchema(media.each) }
+  return { schema: toSchema(media) }
 }
 
 const config = { ...conversionConfig, target: 'draft-2020-12', typeMode: 'input' } as const

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { keyRoles } from '../../card/model/index.ts'
 import { keySecrets } from '../../variables.ts'
-import { anyObject, count, cursor, id, integer, oneOf, seq, text, texts, time } from './parts.ts'
+import { anyObject, count, cursor, described, id, integer, oneOf, seq, text, texts, time } from './parts.ts'
 
 export const AuditEntry = v.object({
   number: count('Counts the entries from 1.'),
@@ -32,11 +32,7 @@ export const ImportResult = v.object({ agents: integer, revisions: integer, toke
 
 export const Health = v.object({
   service: v.literal('calling-card'),
-  version: v.pipe(
-    v.string(),
-    v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/),
-    v.description('The version of the host.'),
-  ),
+  version: described(v.pipe(v.string(), v.regex(/^\d+\.\d+\.\d+(?:[-+][\w.+-]{1,50})?$/)), 'The version of the host.'),
   status: v.picklist(['ok', 'degraded']),
   registry: v.picklist(['reachable', 'unreachable']),
   unpublished: v.nullable(count('Keys that are not published yet.')),

@@ -21,6 +21,14 @@ export const count = (description: string) => v.pipe(integer, v.minValue(0), v.d
 export const time = (description: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(description))
 /** Returns a time in ms since 1970 as responses have it. */
 export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+/** Parses a date (UTC), or a time with its zone, into ms since 1970. Returns NaN for others, such as 30 February. */
+export const parseTime = (text: string): number => {
+  const date = timeForm.exec(text)?.[1]
+  if (date === undefined) return Number.NaN
+  const midnight = Date.parse(date)
+  return new Date(midnight || 0).toISOString().startsWith(date) ? Date.parse(text) : Number.NaN
+}
+const timeForm = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 /** A URL. */
 export const url = (description: string) => v.pipe(v.string(), v.url(), v.description(description))
 /** One of a few texts. */

@@ -62,7 +62,7 @@ export type Receipt = v.InferOutput<typeof Receipt>
 type CompiledAgent = {
   id: string
   manifestEtag: string
-  representations: Readonly<Record<string, { etag: string }>>
+  representations: Record<string, { etag: string }>
   origin: string
   source?: SourceRecord
 }

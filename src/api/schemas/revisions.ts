@@ -27,10 +27,7 @@ export const Revision = v.object({
 export type Revision = v.InferOutput<typeof Revision>
 
 /** Returns a revision as a list has it. */
-export const toRevisionRow = ({ created, ...row }: RevisionRow): v.InferOutput<typeof revision> => ({
-  ...row,
-  created: toTime(created),
-})
+export const toRevisionRow = ({ created, ...row }: RevisionRow) => ({ ...row, created: toTime(created) })
 
 /** Returns a revision with what was registered and served. */
 export const toRevision = (id: string, { origin, manifest, card, tiers, ...row }: StoredRevision): Revision => ({

@@ -1,7 +1,6 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import { fetchText } from '../../../src/http/fetch-resource.ts'
 import { fetchService } from '../../../src/http/safe-fetch.ts'
-import { isJsonType } from '../../../src/json/media-type.ts'
 
 /** A test's instructions to the Worker, in the header `Settings`. */
 export type Settings = {
@@ -25,7 +24,6 @@ export class Fetching extends WorkerEntrypoint {
     this.ctx.waitUntil(scheduler.wait(30_000))
     const upstream = (this.ctx.exports as unknown as { Upstream: Fetcher }).Upstream
     const result = await fetchText(url, {
-      accepts: isJsonType,
       allowedOrigins: new Set([new URL(url).origin]),
       ...(service && { fetch: (to, init) => fetchService(upstream, to, init) }),
       ...options,
