@@ -1,6 +1,6 @@
 import { matchesGlob } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { createTable, defineTable, exists, insertRow, selectColumn, selectValue } from '../sql.ts'
+import { createTable, defineTable, exists, insertRow, selectJson, selectValue } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
 
 const changeTable = defineTable(
@@ -36,8 +36,7 @@ export class ChangeFeed {
   /** Returns at most `limit` changes after a number, the oldest first; those of one agent, or of all. */
   after(number: number, limit: number, agent = ''): StoredChange[] {
     const query = `SELECT record FROM changes WHERE number > ?1 ${agent && 'AND id = ?3'} ORDER BY number LIMIT ?2`
-    const records = selectColumn<string>(this.#sql, query, ...[number, limit, ...(agent ? [agent] : [])])
-    return records.map(record => JSON.parse(record) as StoredChange)
+    return selectJson(this.#sql, query, number, limit, ...(agent ? [agent] : []))
   }
 
   /** Returns the number of the newest change; 0 for none. */

@@ -5,17 +5,7 @@ import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { RevisionRow, StoredRevision } from '../revision-record.ts'
-import {
-  defineTable,
-  deleteRows,
-  insertRow,
-  type Row,
-  selectAll,
-  selectColumn,
-  selectFirst,
-  selectValue,
-  storeRow,
-} from '../sql.ts'
+import { defineTable, deleteRows, insertRow, type Row, selectAll, selectColumn, selectFirst, storeRow } from '../sql.ts'
 import { agents, namedSince } from './agent-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { selectSigning } from './signature-table.ts'
@@ -60,7 +50,7 @@ export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | un
   selectFirst(sql, 'SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
 
 /** Returns the date of a change: in a later second than the last one, as `Last-Modified` has no fractions. */
-export const changeTime = (before: Revision | undefined): number =>
+export const changeTime = (before: Pick<Revision, 'modified'> | undefined): number =>
   Math.max(Date.now(), before === undefined ? 0 : (Math.floor(before.modified / 1000) + 1) * 1000)
 
 type StoredRow = Omit<Row<typeof revisions>, 'made_by'> & { by: RevisionRow['by'] }
@@ -239,9 +229,7 @@ const storeTier = (sql: SqlStorage, id: string, { tier, representations: documen
 const pruneRevisions = (sql: SqlStorage, id: string, last: number): void => {
   // No number is used twice, so most agents never had that many.
   if (last <= MAX_REVISIONS) return
-  const query = 'SELECT seq FROM revisions WHERE id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?'
-  const pruned = selectValue<number>(sql, query, id, MAX_REVISIONS)
-  if (pruned === undefined) return
+  const pruned = 'SELECT seq FROM revisions WHERE id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2'
   for (const { name } of [revision_cards, revisions])
-    sql.exec(`DELETE FROM ${name} WHERE id = ? AND seq <= ?`, id, pruned)
+    sql.exec(`DELETE FROM ${name} WHERE id = ?1 AND seq <= (${pruned})`, id, MAX_REVISIONS)
 }
