@@ -102,7 +102,7 @@ type AgentRow = Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>
 type DocumentRow = Pick<Row<typeof tables.representations>, 'names' | 'etag' | 'body'>
 
 const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: readonly DocumentRow[]): Envelope => {
-  const health = tables.selectPublishedHealth(sql, id)
+  const health = tables.selectSource(sql, id)?.publishedHealth
   const representations: Representations = {}
   for (const { names, etag, body } of rows)
     for (const name of JSON.parse(names) as DocumentName[])

@@ -77,7 +77,7 @@ export const register = (
   if (!source) deleteRows(sql, [tables.sources, tables.fetched], id)
   if (registration.signing) tables.saveSigning(sql, id, registration.signing)
   if (same && difference) tables.storeSigned(sql, id, tables.listTiers(registration), modified)
-  const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
+  const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedHealth.seq
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const allTiers = [...tiers, ...removedTiers]
   const publishedSeq = Math.max(publishedHealth?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0)

@@ -3,7 +3,7 @@ import type { Representation, SourceHealth } from '../kv-format.ts'
 import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
 import { defineTable, exists, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
-import { selectPublishedHealth } from './source-table.ts'
+import { selectSource } from './source-table.ts'
 
 /** The agents that are registered. */
 export const agents = defineTable(
@@ -86,7 +86,7 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
       WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
     ...[id, name],
   )
-  const source = selectPublishedHealth(sql, id)?.health
+  const source = selectSource(sql, id)?.publishedHealth.health
   if (!row) return source ? { source } : null
   const { etag, modified, body } = row
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
