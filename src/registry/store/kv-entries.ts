@@ -14,33 +14,27 @@ const MIN_LIFETIME_SECONDS = 60
 
 /** Publishes the current state of a key to KV or to an object. Returns further keys that are to be published. */
 export const publishKey = async (storage: DurableObjectStorage, key: string, env: Env): Promise<readonly string[]> => {
-  const { sql } = storage
   const { kind, name } = parseKey(key)
-  switch (kind) {
-    case 'refresh':
-      await env.REMOTE_CARDS.getByName(name).schedule(name, tables.selectSource(sql, name)?.due ?? null)
-      return []
-    case 'task-owners':
-      // Another agent that has the id now keeps the owners of its tasks.
-      if (!tables.selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
-      return []
-    case 'tasks':
-      await env.TASK_OWNERS.getByName(name).release()
-      return []
-    case 'events':
-      await sendChanges(sql, env)
-      return []
-    case 'index':
-      storage.transactionSync(() => tables.indexStored(sql, name))
-      return []
-    case 'sign': {
-      const { resign } = await import('./resign.ts')
-      return resign(storage, name, env)
-    }
+  if (kind === 'sign') return (await import('./resign.ts')).resign(storage, name, env)
+  const work = works[kind]
+  if (work) await work(storage, name, env)
+  else {
+    const { value, metadata, seconds } = buildEntry(storage.sql, key)
+    await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }
-  const { value, metadata, seconds } = buildEntry(sql, key)
-  await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   return []
+}
+
+/** Publishes what is not in KV, by the kind of its key. */
+const works: Record<string, (storage: DurableObjectStorage, name: string, env: Env) => Promise<void>> = {
+  refresh: ({ sql }, id, env) => env.REMOTE_CARDS.getByName(id).schedule(id, tables.selectSource(sql, id)?.due ?? null),
+  'task-owners': async ({ sql }, id, env) => {
+    // Another agent that has the id now keeps the owners of its tasks.
+    if (!tables.selectNewestRevision(sql, id)) await env.TASK_OWNERS.getByName(id).clear()
+  },
+  tasks: (_, id, env) => env.TASK_OWNERS.getByName(id).release(),
+  events: ({ sql }, _, env) => sendChanges(sql, env),
+  index: async (storage, id) => storage.transactionSync(() => tables.indexStored(storage.sql, id)),
 }
 
 /** Changes that `Events` is sent at once. */

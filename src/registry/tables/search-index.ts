@@ -1,5 +1,4 @@
-import { matchesGlob } from '../../card/model/index.ts'
-import { isJsonObject, type JsonObject } from '../../json/index.ts'
+import { type AgentCard, matchesGlob } from '../../card/model/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type { Registration } from '../prepare.ts'
 import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
@@ -103,26 +102,17 @@ export const indexStored = (sql: SqlStorage, id: string): void => {
     id,
   )
   if (!row) return
-  const card: unknown = row.card === null ? undefined : JSON.parse(row.card)
   indexAgent(sql, {
-    id,
-    visibility: row.visibility === 'public' ? 'public' : 'internal',
-    set: row.set_name ?? undefined,
+    ...{ id, visibility: row.visibility === 'public' ? 'public' : 'internal', set: row.set_name ?? undefined },
+    // The index needs to know only that there is one.
+    representations: row.card === null ? {} : { '1.0': { etag: '', bytes: new Uint8Array() } },
     summary: JSON.parse(row.summary) as Summary,
     search: {
       ...(JSON.parse(row.search_fields) as SearchFields),
-      text: isJsonObject(card) ? toSearchText(readSkills(card)) : '',
+      text: row.card === null ? '' : toSearchText((JSON.parse(row.card) as AgentCard).skills),
     },
-    // The index needs to know only that there is one.
-    representations: card === undefined ? {} : { '1.0': { etag: '', bytes: new Uint8Array() } },
   })
 }
-
-const readSkills = ({ skills }: JsonObject): { description: string; examples: string[] }[] =>
-  (Array.isArray(skills) ? skills.filter(isJsonObject) : []).map(({ description, examples }) => ({
-    description: typeof description === 'string' ? description : '',
-    examples: Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : [],
-  }))
 
 /** Removes an agent from the search index. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {
