@@ -44,6 +44,9 @@ type WorkKind = 'events' | 'index' | 'refresh' | 'sign' | 'task-owners' | 'tasks
 /** Returns the key of a kind in KV or the outbox. The name for an extended card is an id, a colon and a tier. */
 export const keyOf = (kind: KvKind | WorkKind, name: string): string => `${kind}:${name}`
 
+/** The key for the changes that `Events` has not read yet. */
+export const EVENTS_KEY = keyOf('events', '')
+
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */
 export const agentKeys = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [
   keyOf('card', id),

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
-import { keyOf } from '../kv-format.ts'
+import { EVENTS_KEY, keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
@@ -200,8 +200,13 @@ export const runImportStep = async (
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
   const { staging } = current
+  /** Ends the import, and deletes what is staged. */
+  const end = (): void => {
+    tables.createTables(storage.sql)
+    imports.delete(storage)
+  }
   if (step.step === 'abandon') {
-    end(storage, staging)
+    end()
     return { outcome: 'abandoned' }
   }
   try {
@@ -219,19 +224,14 @@ export const runImportStep = async (
     return imported
   } catch (error) {
     if (!(error instanceof Rejected)) throw error
-    end(storage, staging)
+    end()
     return error.rejection
   }
 }
 
-const end = (storage: DurableObjectStorage, staging: Staging): void => {
-  tables.createTables(storage.sql)
-  if (imports.get(storage)?.staging === staging) imports.delete(storage)
-}
-
 /** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
 const KEYS = [
-  `'${tables.EVENTS_KEY}' AS key`,
+  `'${EVENTS_KEY}' AS key`,
   `'${keyOf('card', '')}' || id AS key FROM agents`,
   `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
   `'${keyOf('host', '')}' || hostname AS key FROM hosts`,

@@ -1,6 +1,6 @@
 import { type Precondition, preconditionHolds } from '../../http/index.ts'
 import { appendEntry } from '../audit/index.ts'
-import { agentKeys, keyOf } from '../kv-format.ts'
+import { agentKeys, EVENTS_KEY, keyOf } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { PublishedHealth } from '../source-record.ts'
 import { deleteRows, type WriteResult } from '../sql.ts'
@@ -85,7 +85,7 @@ export const register = (
   return {
     value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
-      ...(same ? [] : [tables.EVENTS_KEY]),
+      ...(same ? [] : [EVENTS_KEY]),
       ...(same && !difference && !isHealthNew
         ? changed.map(name => keyOf('host', name))
         : agentKeys(id, changed, allTiers)),
@@ -120,7 +120,7 @@ export const remove = (
   const keys = [...agentKeys(id, hostnames, removedTiers), ...tables.deleteReceipt(sql, id), keyOf('task-owners', id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [tables.EVENTS_KEY, ...keys, ...(isRemote ? [keyOf('refresh', id)] : [])],
+    staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [keyOf('refresh', id)] : [])],
     publishKeys: keys,
   }
 }
