@@ -48,34 +48,25 @@ export const openChangeFeed = (sql: SqlStorage) => {
 /** The changes that are stored. */
 export type ChangeFeed = ReturnType<typeof openChangeFeed>
 
-/** A change as one reader sees it. */
-type ChangeEvent = Pick<StoredChange, 'id' | 'seq' | 'at' | 'class'> & { event: StoredChange['kind'] }
-
-/**
- * Returns a change as a reader of the agents in `covered` sees it; undefined for none. All others see the public agents
- * only: for them an agent that becomes internal is removed, and one that becomes public is registered.
- */
-const toVisibleEvent = (change: StoredChange, covered: readonly string[]): ChangeEvent | undefined => {
-  const { id, seq, at, kind, publicKind, class: changeClass } = change
-  const event = covered.some(glob => matchesGlob(glob, id)) ? kind : publicKind
-  if (event === undefined) return undefined
-  return { id, seq, at, event, ...(event === 'changed' && changeClass && { class: changeClass }) }
-}
-
 /** The data of a change, which streams and the webhook have in common. */
-export const toEventData = ({ id, seq, at, class: changeClass }: ChangeEvent) => ({
+export const toEventData = ({ id, seq, at, class: changeClass }: StoredChange, withClass = true) => ({
   agent: id,
   seq,
-  ...(changeClass && { class: changeClass }),
+  ...(withClass && changeClass && { class: changeClass }),
   time: new Date(at).toISOString(),
 })
 
-/** Writes a page of changes as one message: the number up to which it is complete, then server-sent events. */
+/**
+ * Writes a page of changes as one message: the number up to which it is complete, then server-sent events for a reader
+ * of the agents in `covered`. All others see the public agents only: for them an agent that becomes internal is removed,
+ * and one that becomes public is registered.
+ */
 export const writePage = (last: number, changes: readonly StoredChange[], covered: readonly string[]): string => {
   const events = changes.map(change => {
-    const event = toVisibleEvent(change, covered)
-    if (!event) return ''
-    return `id: ${change.number}\nevent: ${event.event}\ndata: ${JSON.stringify(toEventData(event))}\n\n`
+    const { number, id, kind, publicKind } = change
+    const event = covered.some(glob => matchesGlob(glob, id)) ? kind : publicKind
+    if (event === undefined) return ''
+    return `id: ${number}\nevent: ${event}\ndata: ${JSON.stringify(toEventData(change, event === 'changed'))}\n\n`
   })
   return `${last}\n${events.join('')}`
 }

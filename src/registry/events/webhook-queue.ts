@@ -152,9 +152,9 @@ type WebhookMessage = { id: string; body: string }
 
 /** Writes a change as a message, with the same id in each attempt. `feed` distinguishes this host from others. */
 export const toWebhookMessage = (change: StoredChange, feed: string): WebhookMessage => {
-  const { kind, publicKind, number, ...rest } = change
+  const { kind, publicKind, number } = change
   const isPublic = publicKind === 'registered' || publicKind === 'changed'
-  const { time, ...data } = toEventData({ ...rest, event: kind })
+  const { time, ...data } = toEventData(change)
   const body = { type: `agent.${kind}`, timestamp: time, data: { ...data, public: isPublic } }
   return { id: `msg_${feed}_${number}`, body: JSON.stringify(body) }
 }

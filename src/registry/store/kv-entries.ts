@@ -65,7 +65,7 @@ const parseKey = (key: string): { kind: string; name: string } => {
 /** Builds the documents of an agent. The edge has only the profile of an internal one, for calls with a token. */
 const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
   const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
-  if (!agent) return tombstone(sql, id)
+  if (!agent) return emptyEntry(sql, id)
   const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
   const { source, representations, ...rest } = envelopeOf(sql, agent, rows)
   const { profile } = representations
@@ -87,7 +87,7 @@ const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
     ...[id, tier],
   )
   const [first] = rows
-  if (!first) return tombstone(sql, id)
+  if (!first) return emptyEntry(sql, id)
   const envelope = envelopeOf(sql, first, rows)
   return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
 }
@@ -110,21 +110,26 @@ const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: read
 }
 
 /** Builds an envelope without documents, as of the agent's last revision. */
-const tombstone = (sql: SqlStorage, id: string): KvEntry => {
+const emptyEntry = (sql: SqlStorage, id: string): KvEntry => {
   const seq = selectValue<number>(sql, 'SELECT MAX(seq) FROM revisions WHERE id = ?', id) ?? 0
-  const value = encodeEnvelope({ seq, modified: '', representations: {} })
-  return { value, metadata: { seq }, seconds: TOMBSTONE_SECONDS }
+  return tombstone(seq, encodeEnvelope({ seq, modified: '', representations: {} }))
 }
+
+const tombstone = (seq: number, value: KvEntry['value'] = ''): KvEntry => ({
+  value,
+  metadata: { seq },
+  seconds: TOMBSTONE_SECONDS,
+})
 
 const hostEntry = (sql: SqlStorage, hostname: string): KvEntry => {
   const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
   const { id = null, seq = 0 } = host ?? {}
-  return { value: id ?? '', metadata: { seq }, ...(id === null && { seconds: TOMBSTONE_SECONDS }) }
+  return id === null ? tombstone(seq) : { value: id, metadata: { seq } }
 }
 
 const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
   const token = selectFirst<Row<typeof tables.tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
-  if (!token) return { value: '', metadata: { seq: tables.TOKEN_SEQ.revoked }, seconds: TOMBSTONE_SECONDS }
+  if (!token) return tombstone(tables.TOKEN_SEQ.revoked)
   const lifetime = token.expires === null ? {} : { seconds: secondsUntil(token.expires) }
   return { value: token.record, metadata: { seq: tables.TOKEN_SEQ.issued }, ...lifetime }
 }
@@ -132,9 +137,7 @@ const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
 /** Builds the receipt of an agent; empty once the agent is removed, under a later number than any receipt before. */
 const receiptEntry = (sql: SqlStorage, id: string): KvEntry => {
   const stored = tables.selectReceipt(sql, id)
-  return stored
-    ? { value: stored.receipt, metadata: { seq: stored.checked } }
-    : { value: '', metadata: { seq: Date.now() }, seconds: TOMBSTONE_SECONDS }
+  return stored ? { value: stored.receipt, metadata: { seq: stored.checked } } : tombstone(Date.now())
 }
 
 const secondsUntil = (time: number): number =>

@@ -105,9 +105,8 @@ export const remove = (
 ): WriteResult<Omit<Removed, 'published'>, PreconditionFailed | { outcome: 'unknown-agent' }> => {
   const before = tables.selectNewestRevision(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
-  if (!before) return { error: { outcome: 'precondition-failed', exists: false } }
-  if (!preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
-    return { error: { outcome: 'precondition-failed', exists: true } }
+  if (!before || !preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
+    return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
   const removedTiers = tables.selectTiers(sql, id)
   const at = Date.now()
   const wasPublic = tables.isPublic(sql, id)

@@ -96,9 +96,8 @@ export const indexAgent = (
 export const indexStored = (sql: SqlStorage, id: string): void => {
   const row = selectFirst<Row<typeof agents> & { card: string | null }>(
     sql,
-    `SELECT *, (
-        SELECT card FROM revision_cards AS c WHERE c.id = agents.id AND c.seq = agents.seq AND tier = '') AS card
-      FROM agents WHERE id = ?`,
+    `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
+      ON c.id = agents.id AND c.seq = agents.seq AND tier = '' WHERE agents.id = ?`,
     id,
   )
   if (!row) return
