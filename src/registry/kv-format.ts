@@ -24,7 +24,7 @@ export type Envelope = {
 /** The time for which KV's own cache at the edge keeps a value. */
 const KV_CACHE_SECONDS = 30
 
-/** Parses the text under a key of KV, with its `seq` and length; null for none, and for the empty text of a tombstone. */
+/** Parses the text under a key of KV. Returns null for none, and for the empty text of a tombstone. */
 export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
   const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
   const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)

@@ -58,8 +58,8 @@ export const toEventData = ({ id, seq, at, class: changeClass }: StoredChange, w
 
 /**
  * Writes a page of changes as one message: the number up to which it is complete, then server-sent events for a reader
- * of the agents in `covered`. All others see the public agents only: for them an agent that becomes internal is removed,
- * and one that becomes public is registered.
+ * of the agents in `covered`. All others see the public agents only: for them an agent that becomes internal is
+ * removed, and one that becomes public is registered.
  */
 export const writePage = (last: number, changes: readonly StoredChange[], covered: readonly string[]): string => {
   const events = changes.map(change => {

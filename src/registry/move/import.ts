@@ -78,8 +78,7 @@ export class Staging {
     this.#check()
     const discarded = this.#count('audit')
     tables.replaceTables(sql)
-    const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
-    const counts = { agents, revisions, tokens }
+    const counts = { agents: this.#count('agents'), revisions: this.#count('revisions'), tokens: this.#count('tokens') }
     const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
     appendEntry(sql, { actor, what: 'registry-imported', details })
     tables.createTables(sql)
@@ -102,12 +101,11 @@ export class Staging {
       const place = error.column === '' ? '' : `, column ${error.column}`
       throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
     }
-    if (table === 'tokens' && !this.#withTokens) return
-    if (
-      table === 'tokens' &&
-      exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash))
-    )
-      throw invalid(`Token "${row.id}" and another one have the same hash`)
+    if (table === 'tokens') {
+      if (!this.#withTokens) return
+      if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash)))
+        throw invalid(`Token "${row.id}" and another one have the same hash`)
+    }
     const values = row as Record<string, string | number | null>
     const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
     const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }

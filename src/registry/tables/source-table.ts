@@ -74,7 +74,7 @@ export const saveSource = (sql: SqlStorage, id: string, record: SourceRecord, re
   return saveAttempt(sql, id, record, revision)
 }
 
-/** Stores the last attempt to fetch a card. Without a new revision, its health gets a number if the edge has another. */
+/** Stores the last attempt to fetch a card. Its health gets a number with a revision, or if the edge has another. */
 export const saveAttempt = (sql: SqlStorage, id: string, attempted: Attempted, revision?: number): PublishedHealth => {
   const before = selectSource(sql, id)
   const now = Date.now()
