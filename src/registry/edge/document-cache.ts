@@ -57,12 +57,8 @@ export const getCachedDocument = (id: string, name: RepresentationName): ServedD
   cards.getFresh(documentKey(id, name))
 
 /** Returns a document from memory or KV; null for none. */
-export const readDocument = (
-  id: string,
-  name: RepresentationName,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<ServedDocument | null> => cards.fetch(documentKey(id, name), env, ctx)
+export const readDocument = (id: string, name: RepresentationName, env: Env, ctx: ExecutionContext) =>
+  cards.fetch(documentKey(id, name), env, ctx)
 
 /** Makes a write visible in this isolate at once: the new documents and the profile, or their removal. */
 export const cacheEnvelope = (id: string, envelope: Envelope): void => {
@@ -98,18 +94,10 @@ export const cacheExtended = (id: string, tier: string, envelope: Envelope): voi
   putDocuments(extendedCards, `${id}/${tier}`, envelope)
 
 /** Returns the call profile of an agent, internal ones included; null for no agent. A promise only if not cached. */
-export const readProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | Promise<CallProfile | null> => profiles.get(id, env, ctx)
+export const readProfile = (id: string, env: Env, ctx: ExecutionContext) => profiles.get(id, env, ctx)
 
 /** Returns the same for a text that may not be an id; undefined while KV is unavailable (already logged). */
-export const lookUpProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
+export const lookUpProfile = (id: string, env: Env, ctx: ExecutionContext) => {
   if (!agentIdPattern.test(id)) return null
   const profile = readProfile(id, env, ctx)
   return profile instanceof Promise ? profile.catch(() => undefined) : profile

@@ -127,6 +127,8 @@ export const openWebhookQueue = (sql: SqlStorage, changes: ChangeFeed, env: Env)
   return { prepare, deliver, health }
 }
 
+type WebhookKey = Uint8Array<ArrayBuffer>
+
 /** The sizes of a key that Standard Webhooks allows. */
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
@@ -135,12 +137,12 @@ const MAX_KEY_BYTES = 64
  * Reads the keys in `WEBHOOK_SECRET`, each `whsec_` and 24 to 64 bytes in base64. While a key is replaced there are
  * two, and each signs. Returns undefined if the secret is missing or has an invalid key.
  */
-export const readWebhookKeys = (secret = ''): Uint8Array<ArrayBuffer>[] | undefined => {
+export const readWebhookKeys = (secret = ''): WebhookKey[] | undefined => {
   const keys = secret.split(/\s+/).filter(Boolean).map(readKey)
   return keys.length > 0 && keys.every(key => key !== undefined) ? keys : undefined
 }
 
-const readKey = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+const readKey = (text: string): WebhookKey | undefined => {
   const [, base64] = /^whsec_((?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?)$/.exec(text) ?? []
   if (base64 === undefined || base64.includes('_')) return undefined
   const key = Uint8Array.from(atob(base64), character => character.charCodeAt(0))
@@ -160,11 +162,7 @@ export const toWebhookMessage = (change: StoredChange, feed: string): WebhookMes
 }
 
 /** Signs an attempt at `now`, in ms since 1970, with each key (Standard Webhooks, version 1). Returns its headers. */
-export const signWebhook = async (
-  { id, body }: WebhookMessage,
-  keys: readonly Uint8Array<ArrayBuffer>[],
-  now: number,
-): Promise<Record<string, string>> => {
+export const signWebhook = async ({ id, body }: WebhookMessage, keys: readonly WebhookKey[], now: number) => {
   const timestamp = String(Math.floor(now / 1000))
   const content = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
   const signatures = await Promise.all(keys.map(key => sign(key, content)))
@@ -175,7 +173,7 @@ export const signWebhook = async (
   }
 }
 
-const sign = async (key: Uint8Array<ArrayBuffer>, content: Uint8Array): Promise<string> => {
+const sign = async (key: WebhookKey, content: Uint8Array): Promise<string> => {
   const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   const signature = new Uint8Array(await crypto.subtle.sign('HMAC', imported, content))
   return btoa(String.fromCharCode(...signature))

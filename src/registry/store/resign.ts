@@ -4,7 +4,7 @@ import { signCard } from '../../card/signatures/index.ts'
 import { strongEtag } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
-import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
+import { agentKeys, type DocumentName, type Representations } from '../kv-format.ts'
 import type { StoredSigning } from '../prepare.ts'
 import { selectColumn } from '../sql.ts'
 import * as tables from '../tables/index.ts'
@@ -66,11 +66,7 @@ const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['sign
 })
 
 /** Replaces or removes the signatures of this host in a document; undefined where its author has signed it. */
-const signAgain = async (
-  bytes: Uint8Array<ArrayBuffer>,
-  own: ReadonlySet<string>,
-  signing: Signing,
-): Promise<{ representation: Representation; signatures: Record<string, string> } | undefined> => {
+const signAgain = async (bytes: Uint8Array<ArrayBuffer>, own: ReadonlySet<string>, signing: Signing) => {
   const document = tables.withoutOwnSignatures(bytes, own)
   if (document.signatures !== undefined) return undefined
   const signed = 'signer' in signing ? await signCard(document, signing.signer) : { document, signatures: {} }

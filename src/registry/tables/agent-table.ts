@@ -119,10 +119,7 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
 }
 
 /** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
-export const selectCatalog = (
-  sql: SqlStorage,
-  { after, limit, origin, owner }: CatalogQuery,
-): { agents: CatalogAgent[]; isKnownOrigin: boolean } => {
+export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery) => {
   const rows = selectAll<Row<typeof agents> & { isSigned: number }>(
     sql,
     `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents

@@ -194,12 +194,7 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
 }
 
 /** Returns the visible documents of an index that match an expression, each with its share of their best bm25. */
-const scoreDocuments = (
-  sql: SqlStorage,
-  query: SearchQuery,
-  index: (typeof INDEXES)[number],
-  match: string,
-): (Document & { share: number })[] => {
+const scoreDocuments = (sql: SqlStorage, query: SearchQuery, index: (typeof INDEXES)[number], match: string) => {
   const { covered } = query
   const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
   const rows = sql.exec<Document & { bm25: number }>(
@@ -250,11 +245,7 @@ const isVisible = ({ covered, set, onlyCovered = false }: SearchQuery, { id, lis
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 
 /** Loads the agents of a page; without words in the query, they have no score. */
-const loadHits = (
-  sql: SqlStorage,
-  { covered }: SearchQuery,
-  found: readonly (Document & { score?: number })[],
-): SearchHit[] => {
+const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Document & { score?: number })[]) => {
   const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
     `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents WHERE id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(found.map(({ id }) => id)),

@@ -129,11 +129,7 @@ export const saveVerification = (sql: SqlStorage, id: string, verification: Card
 }
 
 /** Returns what was fetched for an agent, and what is known about it. Without `withCards`, the documents are empty. */
-export const selectFetched = (
-  sql: SqlStorage,
-  id: string,
-  withCards = true,
-): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
+export const selectFetched = (sql: SqlStorage, id: string, withCards = true) => {
   const query = `SELECT id, name, ${withCards ? 'card' : "''"} AS card, validators, review FROM fetched WHERE id = ?`
   const rows = selectAll<Row<typeof fetched>>(sql, query, id)
   const served = rows.find(({ name }) => name === 'served')
