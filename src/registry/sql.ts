@@ -59,11 +59,7 @@ type NewRow<Columns> = { [Column in keyof Columns]?: SqlStorageValue | Uint8Arra
 /** Creates a function that writes a row into a table. Columns that are missing have their default, or are NULL. */
 const createWriter =
   (verb: string) =>
-  <Columns extends Table['columns']>(
-    sql: SqlStorage,
-    { name }: Pick<Table<Columns>, 'name' | 'columns'>,
-    row: NewRow<Columns>,
-  ): void => {
+  <Columns extends Table['columns']>(sql: SqlStorage, { name }: Table<Columns>, row: NewRow<Columns>): void => {
     const columns = Object.keys(row)
     const marks = columns.map(() => '?').join(', ')
     sql.exec(`${verb} INTO ${name} (${columns.join(', ')}) VALUES (${marks})`, ...Object.values(row))
@@ -76,7 +72,7 @@ export const insertRow = createWriter('INSERT')
 export const storeRow = createWriter('INSERT OR REPLACE')
 
 /** Deletes the rows of an agent from tables. */
-export const deleteRows = (sql: SqlStorage, tables: readonly Pick<Table, 'name'>[], id: string): void => {
+export const deleteRows = (sql: SqlStorage, tables: readonly Table[], id: string): void => {
   for (const { name } of tables) sql.exec(`DELETE FROM ${name} WHERE id = ?`, id)
 }
 

@@ -110,10 +110,8 @@ const putDocuments = (cache: KvCache<ServedDocument>, card: string, envelope: En
     cache.put(documentKey(card, name), { value: toDocument(envelope, name), seq: envelope.seq })
 }
 
-const toDocument = (
-  { modified, representations, source }: Envelope,
-  name: RepresentationName,
-): ServedDocument | null => {
+const toDocument = (envelope: Envelope, name: RepresentationName): ServedDocument | null => {
+  const { modified, representations, source } = envelope
   const representation = representations[name]
   if (!representation) return source ? { source } : null
   return { etag: representation.etag, modified, body: representation.bytes, ...(source && { source }) }

@@ -65,12 +65,9 @@ const getSample = (id: string): Sample => {
   return sample
 }
 
-const observe = (
-  id: string,
-  { call, mediaTypes }: { call?: ObservedCall; mediaTypes: readonly string[] },
-  env: Env,
-  ctx: ExecutionContext,
-): void => {
+type Observed = { call?: ObservedCall; mediaTypes: readonly string[] }
+
+const observe = (id: string, { call, mediaTypes }: Observed, env: Env, ctx: ExecutionContext): void => {
   // The clock of the runtime is slow, so it is read once.
   const now = Date.now()
   const sample = getSample(id)

@@ -135,11 +135,7 @@ export const listTiers = ({ representations, profile, extended }: Registration):
  * Returns what differs in a registration from the newest revision; undefined for nothing. If only signatures of this
  * host differ, the agent offers the same, and the registration makes no new revision.
  */
-export const findDifference = (
-  sql: SqlStorage,
-  newest: Revision,
-  registration: Registration,
-): 'content' | 'signatures' | undefined => {
+export const findDifference = (sql: SqlStorage, newest: Revision, registration: Registration) => {
   const { id, origin, manifestEtag, source, signing } = registration
   if (origin !== newest.origin || manifestEtag !== newest.manifestEtag) return 'content'
   if (!matchesFetched(sql, id, source?.card)) return 'content'
