@@ -70,10 +70,8 @@ export const openWebhookQueue = (sql: SqlStorage, changes: ChangeFeed, env: Env)
       'calling_card.detail': isGone ? 'gone: nothing is sent until WEBHOOK_URL changes' : reason,
       ...(status !== undefined && { 'http.response.status_code': status }),
     })
-    sql.exec(
-      'UPDATE webhook SET attempts = attempts + 1, failing_since = COALESCE(failing_since, ?), first_failure = ?',
-      ...[now, firstFailure],
-    )
+    const failed = 'attempts = attempts + 1, failing_since = COALESCE(failing_since, ?), first_failure = ?'
+    sql.exec(`UPDATE webhook SET ${failed}`, now, firstFailure)
     // Standard Webhooks has the sender stop for good. A queue with failures waits for an alarm, or for another URL.
     if (isGone) return undefined
     if (now - firstFailure >= WEBHOOK_RETRY_SECONDS * 1000) skip(change.number, 'a change was refused for too long')

@@ -104,10 +104,8 @@ const changesPage = (sql: SqlStorage, { after, until, head }: Phase<'changes'>, 
 }
 
 const auditPage = (sql: SqlStorage, { after, head }: Phase<'audit'>, page: Page): ExportPage => {
-  const rows = sql.exec<{ number: number; entry: string }>(
-    'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number',
-    ...[after, head],
-  )
+  const query = 'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number'
+  const rows = sql.exec<{ number: number; entry: string }>(query, after, head)
   for (const { number, entry } of rows) {
     page.add({ table: 'audit', row: JSON.parse(entry) })
     if (page.isFull) return page.end({ phase: 'audit', after: number, head })

@@ -81,11 +81,9 @@ const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
 /** Builds the documents of one tier's extended card, or a tombstone where the tier has none. */
 const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
   const [id = '', tier = ''] = name.split(':')
-  const rows = selectAll<DocumentRow & AgentRow>(
-    sql,
-    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?',
-    ...[id, tier],
-  )
+  const query =
+    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
+  const rows = selectAll<DocumentRow & AgentRow>(sql, query, id, tier)
   const [first] = rows
   if (!first) return emptyEntry(sql, id)
   const envelope = envelopeOf(sql, first, rows)

@@ -80,12 +80,9 @@ export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | nu
 
 /** Returns a document of an agent, internal agents included; null for no agent. */
 export const selectDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
-  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(
-    sql,
-    `SELECT etag, body, modified FROM agents JOIN representations USING (id)
-      WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
-    ...[id, name],
-  )
+  const query = `SELECT etag, body, modified FROM agents JOIN representations USING (id)
+    WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`
+  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(sql, query, id, name)
   const source = selectSource(sql, id)?.publishedHealth.health
   if (!row) return source ? { source } : null
   const { etag, modified, body } = row

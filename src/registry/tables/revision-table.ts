@@ -77,11 +77,8 @@ export const selectRevision = (sql: SqlStorage, id: string, seq: number): Stored
   const row = selectFirst<StoredRow>(sql, query, id, seq)
   if (!row) return null
   const { origin, manifest } = row
-  const cards = selectAll<{ tier: string; card: string }>(
-    sql,
-    'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier',
-    ...[id, seq, baseTier],
-  )
+  const cardsQuery = 'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier'
+  const cards = selectAll<{ tier: string; card: string }>(sql, cardsQuery, id, seq, baseTier)
   const publicCard = cards.find(({ tier }) => tier === PUBLIC)
   return {
     ...toRevisionRow(row),

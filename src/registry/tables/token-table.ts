@@ -25,10 +25,8 @@ export const issueToken = (
 ): WriteResult<{ outcome: 'issued'; seq: number }, IssueRejection> => {
   if (countTokens(sql) >= MAX_TOKENS) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
   if (countTokens(sql) >= MAX_TOKENS) return { error: { outcome: 'too-many-tokens', limit: MAX_TOKENS } }
-  const { rowsWritten } = sql.exec(
-    'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)',
-    ...[record.id, hash, record.expires, JSON.stringify(record)],
-  )
+  const query = 'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)'
+  const { rowsWritten } = sql.exec(query, record.id, hash, record.expires, JSON.stringify(record))
   if (rowsWritten === 0) return { error: { outcome: 'id-taken' } }
   const { id, scopes, agents, tiers, expires } = record
   const until = expires === null ? null : new Date(expires).toISOString()
