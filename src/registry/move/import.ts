@@ -140,12 +140,10 @@ export class Staging {
   /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit. */
   #check(): void {
     if (this.#lines === 0) throw invalid('The file is empty')
-    const agent = selectValue<string>(
-      this.#sql,
-      `SELECT id FROM staged_agents WHERE NOT EXISTS (
-        SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
-          AND m.etag = manifest_etag) LIMIT 1`,
-    )
+    const unmatched = `SELECT id FROM staged_agents WHERE NOT EXISTS (
+      SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
+        AND m.etag = manifest_etag) LIMIT 1`
+    const agent = selectValue<string>(this.#sql, unmatched)
     if (agent !== undefined) throw invalid(`The newest revision of agent "${agent}" is missing`)
     const query = 'SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1'
     const revision = selectFirst<{ id: string; seq: number }>(this.#sql, query)

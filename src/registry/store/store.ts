@@ -28,12 +28,9 @@ export type RegistryHealth = { unpublished: number; oldestStaleCard: number | nu
 
 /** Returns the state of the Registry for monitors, without the id of any agent. */
 export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth => {
-  const oldest = selectValue<number | null>(
-    sql,
-    `SELECT MIN(COALESCE(checked, failing_since)) FROM sources WHERE failure IS NOT NULL
-      AND (checked IS NULL OR checked + 1000 * json_extract(source, '$.ttl') < ?)`,
-    now,
-  )
+  const query = `SELECT MIN(COALESCE(checked, failing_since)) FROM sources WHERE failure IS NOT NULL
+    AND (checked IS NULL OR checked + 1000 * json_extract(source, '$.ttl') < ?)`
+  const oldest = selectValue<number | null>(sql, query, now)
   const unpublished = selectValue<number>(sql, 'SELECT COUNT(*) FROM outbox WHERE attempts > 0') ?? 0
   return { unpublished, oldestStaleCard: oldest ?? null }
 }

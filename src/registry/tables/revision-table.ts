@@ -112,13 +112,11 @@ export const etagsOf = (sql: SqlStorage, id: string, { manifestEtag }: Revision)
 ]
 
 /** Returns all documents of an agent, the call profile included. The tier of the public card is ''. */
-export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof extended>, 'id'>[] =>
-  selectAll(
-    sql,
-    `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
-      UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
-    id,
-  )
+export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof extended>, 'id'>[] => {
+  const query = `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
+    UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`
+  return selectAll(sql, query, id)
+}
 
 type TierDocuments = { tier: string; representations: Representations }
 

@@ -94,12 +94,9 @@ export const indexAgent = (
 
 /** Adds an imported agent to the search index. The text of its skills is in its public card, whose tier is ''. */
 export const indexStored = (sql: SqlStorage, id: string): void => {
-  const row = selectFirst<Row<typeof agents> & { card: string | null }>(
-    sql,
-    `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
-      ON c.id = agents.id AND c.seq = agents.seq AND tier = '' WHERE agents.id = ?`,
-    id,
-  )
+  const query = `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
+    ON c.id = agents.id AND c.seq = agents.seq AND tier = '' WHERE agents.id = ?`
+  const row = selectFirst<Row<typeof agents> & { card: string | null }>(sql, query, id)
   if (!row) return
   indexAgent(sql, {
     ...{ id, visibility: row.visibility === 'public' ? 'public' : 'internal', set: row.set_name ?? undefined },
@@ -268,11 +265,8 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Do
 
 /** Counts the values of the first agents that match, the most frequent first. */
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
-  const rows = selectAll<Document & { terms: string }>(
-    sql,
-    find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
-    withFilters(query),
-  )
+  const found = find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 })
+  const rows = selectAll<Document & { terms: string }>(sql, found, withFilters(query))
   const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
   for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {
     if (!isVisible(query, row)) continue

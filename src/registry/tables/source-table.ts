@@ -103,14 +103,12 @@ export const nextRefreshAt = (ttl: number, failures: number, now: number): numbe
 }
 
 /** Returns the highest number taken by an agent's revisions, its published health and new signatures; 0 for none. */
-export const selectLastSeq = (sql: SqlStorage, id: string): number =>
-  selectValue<number | null>(
-    sql,
-    `SELECT MAX(seq) FROM (
-      SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
-      UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`,
-    id,
-  ) ?? 0
+export const selectLastSeq = (sql: SqlStorage, id: string): number => {
+  const query = `SELECT MAX(seq) FROM (
+    SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
+    UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`
+  return selectValue<number | null>(sql, query, id) ?? 0
+}
 
 /** The facts that an owner needs to review a pending card. */
 type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
