@@ -20,9 +20,9 @@ export type Config = Readonly<ReturnType<typeof parse>>
 const configs = new WeakMap<Variables, Config>()
 
 /** Returns the configuration of this host, parsed once. A wrong value counts as its default, and is reported. */
-export const config = (env: Variables): Config => configs.get(env) ?? load(env)
-
-const load = (env: Variables): Config => {
+export const config = (env: Variables): Config => {
+  const known = configs.get(env)
+  if (known) return known
   const parsed = parse(env)
   configs.set(env, parsed)
   if (parsed.issues.length > 0) {

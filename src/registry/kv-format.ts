@@ -24,11 +24,11 @@ export type Envelope = {
 /** The time for which KV's own cache at the edge keeps a value. */
 const KV_CACHE_SECONDS = 30
 
-/** Parses the text under a key of KV, with its `seq`; null for none, and for the empty text of a tombstone. */
+/** Parses the text under a key of KV. Returns null for none, and for the empty text of a tombstone. */
 export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
   const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
   const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)
-  return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0 }
+  return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0, length: value?.length ?? 0 }
 }
 
 /** The kinds of keys in KV. Their names are ids, but those of host names, and the SHA-256 of a token's text. */
@@ -43,6 +43,9 @@ type WorkKind = 'events' | 'index' | 'refresh' | 'sign' | 'task-owners' | 'tasks
 
 /** Returns the key of a kind in KV or the outbox. The name for an extended card is an id, a colon and a tier. */
 export const keyOf = (kind: KvKind | WorkKind, name: string): string => `${kind}:${name}`
+
+/** The key for the changes that `Events` has not read yet. */
+export const EVENTS_KEY = keyOf('events', '')
 
 /** Returns KV's keys for an agent, for host names and for the tiers of its extended cards. */
 export const agentKeys = (id: string, hostnames: readonly string[], tiers: readonly string[]): string[] => [

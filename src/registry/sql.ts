@@ -59,11 +59,7 @@ type NewRow<Columns> = { [Column in keyof Columns]?: SqlStorageValue | Uint8Arra
 /** Creates a function that writes a row into a table. Columns that are missing have their default, or are NULL. */
 const createWriter =
   (verb: string) =>
-  <Columns extends Table['columns']>(
-    sql: SqlStorage,
-    { name }: Pick<Table<Columns>, 'name' | 'columns'>,
-    row: NewRow<Columns>,
-  ): void => {
+  <Columns extends Table['columns']>(sql: SqlStorage, { name }: Table<Columns>, row: NewRow<Columns>): void => {
     const columns = Object.keys(row)
     const marks = columns.map(() => '?').join(', ')
     sql.exec(`${verb} INTO ${name} (${columns.join(', ')}) VALUES (${marks})`, ...Object.values(row))
@@ -76,37 +72,34 @@ export const insertRow = createWriter('INSERT')
 export const storeRow = createWriter('INSERT OR REPLACE')
 
 /** Deletes the rows of an agent from tables. */
-export const deleteRows = (sql: SqlStorage, tables: readonly Pick<Table, 'name'>[], id: string): void => {
+export const deleteRows = (sql: SqlStorage, tables: readonly Table[], id: string): void => {
   for (const { name } of tables) sql.exec(`DELETE FROM ${name} WHERE id = ?`, id)
 }
 
+/** A query of a database, and the values of its parameters. */
+type Query = [sql: SqlStorage, query: string, ...values: SqlStorageValue[]]
+
+type Selected = Record<string, SqlStorageValue>
+
 /** Returns all rows of a query. */
-export const selectAll = <Columns extends Record<string, SqlStorageValue>>(
-  sql: SqlStorage,
-  query: string,
-  ...values: SqlStorageValue[]
-): Columns[] => sql.exec<Columns>(query, ...values).toArray()
+export const selectAll = <Columns extends Selected>(...[sql, query, ...values]: Query): Columns[] =>
+  sql.exec<Columns>(query, ...values).toArray()
 
 /** Returns the first row of a query; undefined for none. */
-export const selectFirst = <Columns extends Record<string, SqlStorageValue>>(
-  sql: SqlStorage,
-  query: string,
-  ...values: SqlStorageValue[]
-): Columns | undefined => selectAll<Columns>(sql, query, ...values)[0]
+export const selectFirst = <Columns extends Selected>(...query: Query): Columns | undefined =>
+  selectAll<Columns>(...query)[0]
 
 /** Returns the only column of all rows of a query. */
-export const selectColumn = <Value extends SqlStorageValue>(
-  sql: SqlStorage,
-  query: string,
-  ...values: SqlStorageValue[]
-): Value[] => selectAll<Record<string, Value>>(sql, query, ...values).flatMap(row => Object.values(row))
+export const selectColumn = <Value extends SqlStorageValue>(...query: Query): Value[] =>
+  selectAll<Record<string, Value>>(...query).flatMap(row => Object.values(row))
 
 /** Returns the only column of the first row of a query; undefined for no row. */
-export const selectValue = <Value extends SqlStorageValue>(
-  sql: SqlStorage,
-  query: string,
-  ...values: SqlStorageValue[]
-): Value | undefined => selectColumn<Value>(sql, query, ...values)[0]
+export const selectValue = <Value extends SqlStorageValue>(...query: Query): Value | undefined =>
+  selectColumn<Value>(...query)[0]
+
+/** Returns the values of a query whose only column has JSON, which this host has written. */
+export const selectJson = <Value>(...query: Query): Value[] =>
+  selectColumn<string>(...query).map(text => JSON.parse(text) as Value)
 
 /** Checks whether there is a row: `from` is what follows `FROM` in a query. */
 export const exists = (sql: SqlStorage, from: string, ...values: SqlStorageValue[]): boolean =>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { Alarm } from '../../src/registry/alarm.ts'
-import { Publisher } from '../../src/registry/store/publisher.ts'
+import { createPublisher } from '../../src/registry/store/publisher.ts'
 import { createTables } from '../../src/registry/tables/create.ts'
 import { openStorage, type TestStorage } from '../support/storage.ts'
 
@@ -49,7 +49,7 @@ describe('the alarm of an object', () => {
   it('of the Registry is set by the next write if it could not be set, and the failure is logged', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue()
     vi.spyOn(state.storage, 'setAlarm').mockRejectedValueOnce(new Error('unavailable'))
-    const publisher = new Publisher(state.storage, {} as Env, await Alarm.load(state.storage))
+    const publisher = createPublisher(state.storage, {} as Env, await Alarm.load(state.storage))
     publisher.wakeAt(10)
     await new Promise(setImmediate)
     publisher.wakeAt(20)
@@ -63,7 +63,7 @@ it('the alarm of the Registry publishes at most 500 keys, and is set again for t
   createTables(sql)
   const put = vi.fn(async () => undefined)
   const alarm = await Alarm.load(state.storage)
-  const publisher = new Publisher(state.storage, { CARDS: { put } } as never, alarm)
+  const publisher = createPublisher(state.storage, { CARDS: { put } } as never, alarm)
   publisher.enqueue(Array.from({ length: 501 }, (_, index) => `token:${index}`))
   expect(state.alarm).toBeGreaterThan(Date.now() + 900)
   alarm.clear()

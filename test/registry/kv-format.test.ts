@@ -23,9 +23,9 @@ it('readText returns null, older than any revision, for a key that KV does not h
   const { env } = kvWith({ known: { value: 'text', seq: 3 }, removed: { value: '', seq: 4 } })
   const read = (key: string) => readText(key, env, String)
   expect([await read('known'), await read('removed'), await read('unknown')]).toEqual([
-    { value: 'text', seq: 3 },
-    { value: null, seq: 4 },
-    { value: null, seq: 0 },
+    { value: 'text', seq: 3, length: 4 },
+    { value: null, seq: 4, length: 0 },
+    { value: null, seq: 0, length: 0 },
   ])
 })
 

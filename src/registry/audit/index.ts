@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_RECORDED_REFUSALS } from '../../limits.ts'
-import { defineTable, type Row, selectColumn, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { defineTable, type Row, selectFirst, selectJson, selectValue, storeRow } from '../sql.ts'
 import { type AuditEntry, type AuditEvent, NO_ENTRY_HASH, sealEntry } from './chain.ts'
 
 export * from './shared.ts'
@@ -62,10 +62,8 @@ export const storeEntry = (sql: SqlStorage, entry: AuditEntry, table = 'audit'):
 }
 
 /** Returns the newest entry; undefined for none. */
-export const selectHead = (sql: SqlStorage): AuditHead | undefined => {
-  const entry = selectValue<string>(sql, 'SELECT entry FROM audit ORDER BY number DESC LIMIT 1')
-  return entry === undefined ? undefined : parseEntry(entry)
-}
+export const selectHead = (sql: SqlStorage): AuditHead | undefined =>
+  selectJson<AuditEntry>(sql, 'SELECT entry FROM audit ORDER BY number DESC LIMIT 1')[0]
 
 /** A page of the audit, and the newest entry of all; null for none. */
 export type AuditPage = { entries: AuditEntry[]; head: AuditHead | null }
@@ -76,13 +74,13 @@ export const selectPage = (sql: SqlStorage, query: AuditQuery): AuditPage => {
   const filters = Object.entries({ agent, actor, what }).filter(([, value]) => value !== undefined)
   const first = since === undefined ? 1 : firstNumberFrom(sql, since)
   const end = until === undefined ? before : Math.min(before, firstNumberFrom(sql, until))
-  const entries = selectColumn<string>(
+  const entries = selectJson<AuditEntry>(
     sql,
     `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
       ORDER BY number DESC LIMIT ?`,
     ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
   )
-  return { entries: entries.map(parseEntry), head: selectHead(sql) ?? null }
+  return { entries, head: selectHead(sql) ?? null }
 }
 
 /**
@@ -121,5 +119,3 @@ const firstNumberFrom = (sql: SqlStorage, time: number): number => {
   }
   return low
 }
-
-const parseEntry = (entry: string): AuditEntry => JSON.parse(entry) as AuditEntry

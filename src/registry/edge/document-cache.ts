@@ -1,8 +1,8 @@
 import type { CallProfile } from '../../card/index.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/start.ts'
-import { type Envelope, keyOf, type Representation, readEnvelope, type SourceHealth } from '../kv-format.ts'
+import { type Envelope, keyOf, readEnvelope, type SourceHealth } from '../kv-format.ts'
 import type { PublishedHealth } from '../source-record.ts'
-import { KvCache } from './kv-cache.ts'
+import { KvCache, type Versioned } from './kv-cache.ts'
 
 /** A document as an isolate serves it. `etag` is quoted, `modified` an HTTP date; `source` is set for a remote card. */
 export type CachedDocument = { etag: string; modified: string; body: Uint8Array<ArrayBuffer>; source?: SourceHealth }
@@ -10,12 +10,13 @@ export type CachedDocument = { etag: string; modified: string; body: Uint8Array<
 /** An agent whose remote card has never been fetched. */
 export type UnfetchedDocument = { etag?: never; body?: never; source: SourceHealth }
 
+type ServedDocument = CachedDocument | UnfetchedDocument
+
 /** A document of a remote card, which may be due for a refresh, or expired. */
 export type RemoteDocument = (CachedDocument & { source: SourceHealth }) | UnfetchedDocument
 
 /** Checks whether a document is that of a remote card. */
-export const isRemote = (document: CachedDocument | UnfetchedDocument): document is RemoteDocument =>
-  document.source !== undefined
+export const isRemote = (document: ServedDocument): document is RemoteDocument => document.source !== undefined
 
 /** Together less than half of the 128 MB of an isolate. */
 const CARD_CACHE_BYTES = 32 * 1024 * 1024
@@ -26,55 +27,43 @@ const ENTRY_OVERHEAD = 256
 /** The memory of a parsed profile, relative to that of its text. */
 const PARSED_FACTOR = 3
 
-const sizeOfDocument = (key: string, document: CachedDocument | UnfetchedDocument | null): number =>
+const sizeOfDocument = (key: string, document: ServedDocument | null): number =>
   ENTRY_OVERHEAD + key.length + (document?.body ? document.body.byteLength + document.etag.length : 0)
 
-const cards = new KvCache<CachedDocument | UnfetchedDocument>(CARD_CACHE_BYTES, sizeOfDocument, async (key, env) => {
-  const [id, name] = key.split('/') as [id: string, name: RepresentationName]
-  const envelope = await readEnvelope(keyOf('card', id), env)
-  const document = toDocument(envelope, name)
-  return { value: document?.body ? detach(document) : document, seq: envelope.seq }
-})
+/** Creates a cache of documents, whose keys are `id/name`, and `id/tier/name` for an extended card. */
+const createCache = (maxSize: number, kind: 'card' | 'extended') =>
+  new KvCache<ServedDocument>(maxSize, sizeOfDocument, async (key, env) => {
+    const slash = key.lastIndexOf('/')
+    const envelope = await readEnvelope(keyOf(kind, key.slice(0, slash).replace('/', ':')), env)
+    const document = toDocument(envelope, key.slice(slash + 1) as RepresentationName)
+    // The body is copied, so that the rest of the envelope can be collected.
+    return { value: document?.body ? { ...document, body: document.body.slice() } : document, seq: envelope.seq }
+  })
+
+const cards = createCache(CARD_CACHE_BYTES, 'card')
 
 /** Separate from the public cards, so that no public read ever finds one of these. */
-const extendedCards = new KvCache<CachedDocument>(EXTENDED_CACHE_BYTES, sizeOfDocument, async (key, env) => {
-  const [id, tier, name] = key.split('/') as [id: string, tier: string, name: RepresentationName]
-  const envelope = await readEnvelope(keyOf('extended', `${id}:${tier}`), env)
-  const document = toExtendedDocument(envelope, name)
-  return { value: document && detach(document), seq: envelope.seq }
-})
+const extendedCards = createCache(EXTENDED_CACHE_BYTES, 'extended')
 
 /** Profiles are parsed once, when they are read. */
-const profiles = new KvCache<ParsedProfile>(
+const profiles = new KvCache<CallProfile>(
   PROFILE_CACHE_BYTES,
-  (id, parsed) => ENTRY_OVERHEAD + id.length + PARSED_FACTOR * (parsed?.bytes ?? 0),
-  async (id, env) => {
-    const { seq, representations } = await readEnvelope(keyOf('card', id), env)
-    return { value: parseProfile(representations.profile), seq }
-  },
+  (id, _, length) => ENTRY_OVERHEAD + id.length + PARSED_FACTOR * length,
+  async (id, env) => toProfile(await readEnvelope(keyOf('card', id), env)),
 )
 
-type ParsedProfile = { profile: CallProfile; bytes: number }
-
 /** Returns a document from memory; null where it is known to be absent, undefined: call `readDocument`. */
-export const getCachedDocument = (
-  id: string,
-  name: RepresentationName,
-): CachedDocument | UnfetchedDocument | null | undefined => cards.getFresh(documentKey(id, name))
+export const getCachedDocument = (id: string, name: RepresentationName): ServedDocument | null | undefined =>
+  cards.getFresh(documentKey(id, name))
 
 /** Returns a document from memory or KV; null for none. */
-export const readDocument = (
-  id: string,
-  name: RepresentationName,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<CachedDocument | UnfetchedDocument | null> => cards.fetch(documentKey(id, name), env, ctx)
+export const readDocument = (id: string, name: RepresentationName, env: Env, ctx: ExecutionContext) =>
+  cards.fetch(documentKey(id, name), env, ctx)
 
 /** Makes a write visible in this isolate at once: the new documents and the profile, or their removal. */
 export const cacheEnvelope = (id: string, envelope: Envelope): void => {
-  for (const name of representationNames)
-    cards.put(documentKey(id, name), { value: toDocument(envelope, name), seq: envelope.seq })
-  profiles.put(id, { value: parseProfile(envelope.representations.profile), seq: envelope.seq })
+  putDocuments(cards, id, envelope)
+  profiles.put(id, toProfile(envelope))
 }
 
 /**
@@ -94,63 +83,41 @@ export const readExtended = async (
   { id, tier, name }: { id: string; tier: string; name: RepresentationName },
   env: Env,
   ctx: ExecutionContext,
-): Promise<CachedDocument | null> => extendedCards.get(extendedDocumentKey(id, tier, name), env, ctx)
+): Promise<CachedDocument | null> => {
+  const document = await extendedCards.get(documentKey(`${id}/${tier}`, name), env, ctx)
+  // While a remote card has never been fetched, there is no extended card either.
+  return document?.body ? document : null
+}
 
 /** Makes a write visible in this isolate at once: the new documents of a tier, or their removal. */
-export const cacheExtended = (id: string, tier: string, envelope: Envelope): void => {
-  for (const name of representationNames)
-    extendedCards.put(extendedDocumentKey(id, tier, name), {
-      value: toExtendedDocument(envelope, name),
-      seq: envelope.seq,
-    })
-}
+export const cacheExtended = (id: string, tier: string, envelope: Envelope): void =>
+  putDocuments(extendedCards, `${id}/${tier}`, envelope)
 
 /** Returns the call profile of an agent, internal ones included; null for no agent. A promise only if not cached. */
-export const readProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | Promise<CallProfile | null> => {
-  const cached = profiles.getFresh(id)
-  if (cached !== undefined) return cached?.profile ?? null
-  return profiles.fetch(id, env, ctx).then(parsed => parsed?.profile ?? null)
-}
+export const readProfile = (id: string, env: Env, ctx: ExecutionContext) => profiles.get(id, env, ctx)
 
 /** Returns the same for a text that may not be an id; undefined while KV is unavailable (already logged). */
-export const lookUpProfile = (
-  id: string,
-  env: Env,
-  ctx: ExecutionContext,
-): CallProfile | null | undefined | Promise<CallProfile | null | undefined> => {
+export const lookUpProfile = (id: string, env: Env, ctx: ExecutionContext) => {
   if (!agentIdPattern.test(id)) return null
   const profile = readProfile(id, env, ctx)
   return profile instanceof Promise ? profile.catch(() => undefined) : profile
 }
 
-const documentKey = (id: string, name: RepresentationName): string => `${id}/${name}`
+const documentKey = (card: string, name: RepresentationName): string => `${card}/${name}`
 
-const extendedDocumentKey = (id: string, tier: string, name: RepresentationName): string => `${id}/${tier}/${name}`
+const putDocuments = (cache: KvCache<ServedDocument>, card: string, envelope: Envelope): void => {
+  for (const name of representationNames)
+    cache.put(documentKey(card, name), { value: toDocument(envelope, name), seq: envelope.seq })
+}
 
-const toDocument = (
-  { modified, representations, source }: Envelope,
-  name: RepresentationName,
-): CachedDocument | UnfetchedDocument | null => {
+const toDocument = (envelope: Envelope, name: RepresentationName): ServedDocument | null => {
+  const { modified, representations, source } = envelope
   const representation = representations[name]
   if (!representation) return source ? { source } : null
   return { etag: representation.etag, modified, body: representation.bytes, ...(source && { source }) }
 }
 
-/** While a remote card has never been fetched, there is no extended card either. */
-const toExtendedDocument = (envelope: Envelope, name: RepresentationName): CachedDocument | null => {
-  const document = toDocument(envelope, name)
-  return document?.body ? document : null
-}
-
-/** Copies the body, so that the rest of the envelope can be collected. */
-const detach = (document: CachedDocument): CachedDocument => ({ ...document, body: document.body.slice() })
-
-const parseProfile = (document: Representation | undefined): ParsedProfile | null => {
-  if (!document) return null
-  const profile: CallProfile = JSON.parse(new TextDecoder().decode(document.bytes))
-  return { profile, bytes: document.bytes.byteLength }
+const toProfile = ({ seq, representations: { profile } }: Envelope): Versioned<CallProfile> => {
+  if (!profile) return { value: null, seq }
+  return { value: JSON.parse(new TextDecoder().decode(profile.bytes)), seq, length: profile.bytes.byteLength }
 }

@@ -15,34 +15,27 @@ const TIMEOUT_MS = 4_000
 /** The state of the Registry and of the webhook, which is null without one. */
 type HostHealth = RegistryHealth & { webhook: WebhookHealth | null }
 
-/** Keeps the last result in memory, so that nobody can load the Registry by asking often. It has one entry. */
-const results = new KvCache<HostHealth | 'unreachable'>(
-  1,
-  () => 1,
-  async (_, env) => ({ value: await loadHealth(env), seq: 0 }),
-)
+/** Keeps the last result in memory, so that nobody can load the Registry by asking often. */
+const keepResult = <Value>(load: (env: Env) => Promise<Value>) =>
+  new KvCache<Value>(
+    1,
+    () => 1,
+    async (_, env) => ({ value: await load(env), seq: 0 }),
+  )
+
+const hostHealth = keepResult<HostHealth | 'unreachable'>(async env => {
+  const loaded = await withTimeout(Promise.all([getRegistry(env).health(), loadWebhook(env)]))
+  return loaded ? { ...loaded[0], webhook: loaded[1] } : 'unreachable'
+})
 
 /** Returns the state of the host, at most half a minute old. Never rejects. */
 export const readHealth = async (env: Env, ctx: ExecutionContext): Promise<HostHealth | 'unreachable'> =>
-  (await results.get('', env, ctx)) ?? 'unreachable'
+  (await hostHealth.get('', env, ctx)) ?? 'unreachable'
 
-type Bindings = { secret?: string; service?: string }[]
-
-/** Keeps the last list of names for as long. It has one entry. */
-const bindings = new KvCache<Bindings>(
-  1,
-  () => 1,
-  async (_, env) => ({ value: (await withTimeout(getRegistry(env).upstreamBindings())) ?? [], seq: 0 }),
-)
+const bindings = keepResult(async env => (await withTimeout(getRegistry(env).upstreamBindings())) ?? [])
 
 /** Returns the secrets and bindings that manifests name, at most half a minute old; none if unknown. Never rejects. */
-export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext): Promise<Bindings> =>
-  (await bindings.get('', env, ctx)) ?? []
-
-const loadHealth = async (env: Env): Promise<HostHealth | 'unreachable'> => {
-  const loaded = await withTimeout(Promise.all([getRegistry(env).health(), loadWebhook(env)]))
-  return loaded ? { ...loaded[0], webhook: loaded[1] } : 'unreachable'
-}
+export const readUpstreamBindings = async (env: Env, ctx: ExecutionContext) => (await bindings.get('', env, ctx)) ?? []
 
 /** Returns what the Registry responds; undefined, after a line in the log, if it does not respond in time. */
 const withTimeout = async <Value>(work: Promise<Value>): Promise<Value | undefined> => {

@@ -2,10 +2,16 @@ import { log, serviceUnavailable } from '../../http/start.ts'
 import { redactKey } from '../kv-format.ts'
 import { ClockCache } from './clock-cache.ts'
 
-/** The value of a key, null for none, and its revision `seq`. A lower `seq` never replaces a higher one. */
-export type Versioned<Value> = { value: Value | null; seq: number }
+/**
+ * The value of a key, null for none, its revision `seq`, and the length of the text that it was parsed from. A lower
+ * `seq` never replaces a higher one.
+ */
+export type Versioned<Value> = { value: Value | null; seq: number; length?: number }
 
 type CacheEntry<Value> = Versioned<Value> & { revalidateAt: number; expires: number; size: number }
+
+type SizeOf<Value> = (key: string, value: Value | null, length: number) => number
+type Load<Value> = (key: string, env: Env) => Promise<Versioned<Value>>
 
 /** An entry older than this is still served, and read again in the background. */
 const REVALIDATE_AFTER_MS = 20_000
@@ -19,15 +25,11 @@ const MAX_POLL_INTERVAL_MS = 32
 /** Caches values of KV in the memory of this isolate. Every reader of one kind of value shares one instance. */
 export class KvCache<Value> {
   readonly #entries: ClockCache<CacheEntry<Value>>
-  readonly #sizeOf: (key: string, value: Value | null) => number
-  readonly #load: (key: string, env: Env) => Promise<Versioned<Value>>
+  readonly #sizeOf: SizeOf<Value>
+  readonly #load: Load<Value>
   readonly #readsSince = new Map<string, number>()
 
-  constructor(
-    maxSize: number,
-    sizeOf: (key: string, value: Value | null) => number,
-    load: (key: string, env: Env) => Promise<Versioned<Value>>,
-  ) {
+  constructor(maxSize: number, sizeOf: SizeOf<Value>, load: Load<Value>) {
     this.#entries = new ClockCache(maxSize)
     this.#sizeOf = sizeOf
     this.#load = load
@@ -51,13 +53,13 @@ export class KvCache<Value> {
   }
 
   /** Stores a value unless a newer one is known, and returns the newer of the two, which then counts as fresh. */
-  put(key: string, { value, seq }: Versioned<Value>): Value | null {
+  put(key: string, { value, seq, length = 0 }: Versioned<Value>): Value | null {
     const entry = this.#entries.get(key)
     if (entry !== undefined && entry.seq > seq) {
       renew(entry)
       return entry.value
     }
-    this.#entries.set(key, renew({ value, seq, revalidateAt: 0, expires: 0, size: this.#sizeOf(key, value) }))
+    this.#entries.set(key, renew({ value, seq, revalidateAt: 0, expires: 0, size: this.#sizeOf(key, value, length) }))
     return value
   }
 

@@ -34,26 +34,12 @@ type Sample = {
 const samples = new Map<string, Sample>()
 
 /** Counts a call in memory, for the Registry about once a minute. Counts of an isolate that ends are lost. */
-export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void => {
-  // The clock of the runtime is slow, so it is read once.
-  const now = Date.now()
-  const sample = getSample(id)
-  const pending = pendingOf(sample, now)
-  addCall(pending, call, now)
-  const { operation, protocol, outcome, streaming, pushNotifications, mediaTypes = [] } = call
-  // The outcome of a capability follows from the others, except where an answer is not what was asked for.
-  const facts = addMediaTypes(pending, mediaTypes)
-  facts.push(`${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
-  scheduleSending(id, sample, { now, facts }, { env, ctx })
-}
+export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void =>
+  observe(id, { call, mediaTypes: call.mediaTypes ?? [] }, env, ctx)
 
 /** Counts the media types of one event of an agent. */
 export const observeMediaTypes = (id: string, mediaTypes: readonly string[], env: Env, ctx: ExecutionContext): void => {
-  if (mediaTypes.length === 0) return
-  const now = Date.now()
-  const sample = getSample(id)
-  const facts = addMediaTypes(pendingOf(sample, now), mediaTypes)
-  scheduleSending(id, sample, { now, facts }, { env, ctx })
+  if (mediaTypes.length > 0) observe(id, { mediaTypes }, env, ctx)
 }
 
 /** Sends the Registry what this isolate has observed of an agent and has not sent yet. Never rejects. */
@@ -79,17 +65,20 @@ const getSample = (id: string): Sample => {
   return sample
 }
 
-const pendingOf = (sample: Sample, now: number): Observations => {
-  sample.pending ??= createObservations(now)
-  return sample.pending
-}
+type Observed = { call?: ObservedCall; mediaTypes: readonly string[] }
 
-const scheduleSending = (
-  id: string,
-  sample: Sample,
-  { now, facts }: { now: number; facts: readonly string[] },
-  { env, ctx }: { env: Env; ctx: ExecutionContext },
-): void => {
+const observe = (id: string, { call, mediaTypes }: Observed, env: Env, ctx: ExecutionContext): void => {
+  // The clock of the runtime is slow, so it is read once.
+  const now = Date.now()
+  const sample = getSample(id)
+  sample.pending ??= createObservations(now)
+  if (call) addCall(sample.pending, call, now)
+  const facts = addMediaTypes(sample.pending, mediaTypes)
+  if (call) {
+    const { operation, protocol, outcome, streaming, pushNotifications } = call
+    // The outcome of a capability follows from the others, except where an answer is not what was asked for.
+    facts.push(`${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
+  }
   const { known } = sample
   const before = known.size
   for (const fact of facts) if (known.size < MAX_KNOWN_FACTS) known.add(fact)

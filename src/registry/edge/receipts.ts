@@ -7,18 +7,18 @@ const OVERHEAD = 300
 /** The memory of a parsed receipt, relative to that of its text. */
 const PARSED_FACTOR = 3
 
-const receipts = new KvCache<{ stored: StoredReceipt; size: number }>(
+const receipts = new KvCache<StoredReceipt>(
   CACHE_BYTES,
-  (id, receipt) => OVERHEAD + id.length + PARSED_FACTOR * (receipt?.size ?? 0),
-  (id, env) => readText(keyOf('receipt', id), env, text => ({ stored: JSON.parse(text), size: text.length })),
+  (id, _, length) => OVERHEAD + id.length + PARSED_FACTOR * length,
+  (id, env) => readText(keyOf('receipt', id), env, text => JSON.parse(text) as StoredReceipt),
 )
 
 /** Returns the newest receipt of an agent from memory or KV; null for none. Does not check the caller. */
 export const readReceipt = async (id: string, env: Env, ctx: ExecutionContext): Promise<StoredReceipt | null> =>
-  (await receipts.get(id, env, ctx))?.stored ?? null
+  receipts.get(id, env, ctx)
 
 /** Makes a new receipt visible in this isolate at once; or with null, that an agent is removed, and its receipt. */
 export const cacheReceipt = (id: string, stored: StoredReceipt | null): void => {
-  const value = stored && { stored, size: JSON.stringify(stored).length }
-  receipts.put(id, { value, seq: stored ? Date.parse(stored.receipt.checked) : Date.now() })
+  const seq = stored ? Date.parse(stored.receipt.checked) : Date.now()
+  receipts.put(id, { value: stored, seq, length: stored ? JSON.stringify(stored).length : 0 })
 }

@@ -1,6 +1,6 @@
 import { matchesGlob } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
-import { createTable, defineTable, exists, insertRow, selectColumn, selectValue } from '../sql.ts'
+import { createTable, defineTable, exists, insertRow, selectJson, selectValue } from '../sql.ts'
 import type { StoredChange } from '../tables/index.ts'
 
 const changeTable = defineTable(
@@ -10,80 +10,63 @@ const changeTable = defineTable(
   { changes_by_agent: '(id, number)' },
 )
 
-/** The newest changes of the Registry, which streams resume from and the webhook delivers. */
-export class ChangeFeed {
-  readonly #sql: SqlStorage
-  #newest: number
+/** Opens the newest changes of the Registry, which streams resume from and the webhook delivers. */
+export const openChangeFeed = (sql: SqlStorage) => {
+  createTable(sql, changeTable)
+  let newest = selectValue<number | null>(sql, 'SELECT MAX(number) FROM changes') ?? 0
+  return {
+    /** Stores changes, and deletes the oldest beyond the limit. Returns those that it did not have yet. */
+    append(changes: readonly StoredChange[], limit = MAX_STORED_CHANGES): StoredChange[] {
+      const added = changes.filter(({ number }) => number > newest)
+      for (const change of added) {
+        const { number, id, publicKind } = change
+        insertRow(sql, changeTable, { number, id, is_public: publicKind ? 1 : 0, record: JSON.stringify(change) })
+      }
+      newest = added.at(-1)?.number ?? newest
+      sql.exec('DELETE FROM changes WHERE number <= ?', newest - limit)
+      return added
+    },
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-    createTable(sql, changeTable)
-    this.#newest = selectValue<number | null>(sql, 'SELECT MAX(number) FROM changes') ?? 0
-  }
+    /** Returns at most `limit` changes after a number, the oldest first; those of one agent, or of all. */
+    after(number: number, limit: number, agent = ''): StoredChange[] {
+      const query = `SELECT record FROM changes WHERE number > ?1 ${agent && 'AND id = ?3'} ORDER BY number LIMIT ?2`
+      return selectJson(sql, query, number, limit, ...(agent ? [agent] : []))
+    },
 
-  /** Stores changes, and deletes the oldest beyond the limit. Returns those that it did not have yet. */
-  append(changes: readonly StoredChange[], limit = MAX_STORED_CHANGES): StoredChange[] {
-    const added = changes.filter(({ number }) => number > this.#newest)
-    for (const change of added) {
-      const { number, id, publicKind } = change
-      insertRow(this.#sql, changeTable, { number, id, is_public: publicKind ? 1 : 0, record: JSON.stringify(change) })
-    }
-    this.#newest = added.at(-1)?.number ?? this.#newest
-    this.#sql.exec('DELETE FROM changes WHERE number <= ?', this.#newest - limit)
-    return added
-  }
+    /** Returns the number of the newest change; 0 for none. */
+    newest: (): number => newest,
 
-  /** Returns at most `limit` changes after a number, the oldest first; those of one agent, or of all. */
-  after(number: number, limit: number, agent = ''): StoredChange[] {
-    const query = `SELECT record FROM changes WHERE number > ?1 ${agent && 'AND id = ?3'} ORDER BY number LIMIT ?2`
-    const records = selectColumn<string>(this.#sql, query, ...[number, limit, ...(agent ? [agent] : [])])
-    return records.map(record => JSON.parse(record) as StoredChange)
-  }
+    /** Returns the number that the oldest stored change follows: nothing before it is known. */
+    floor: (): number => selectValue<number | null>(sql, 'SELECT MIN(number) - 1 FROM changes') ?? 0,
 
-  /** Returns the number of the newest change; 0 for none. */
-  newest(): number {
-    return this.#newest
-  }
-
-  /** Returns the number that the oldest stored change follows: nothing before it is known. */
-  floor(): number {
-    return selectValue<number | null>(this.#sql, 'SELECT MIN(number) - 1 FROM changes') ?? 0
-  }
-
-  /** Checks whether a change of an agent is stored; with `publicOnly`, one that everybody sees. */
-  knows(agent: string, publicOnly: boolean): boolean {
-    return exists(this.#sql, `changes WHERE id = ? ${publicOnly ? 'AND is_public = 1' : ''}`, agent)
+    /** Checks whether a change of an agent is stored; with `publicOnly`, one that everybody sees. */
+    knows: (agent: string, publicOnly: boolean): boolean =>
+      exists(sql, `changes WHERE id = ? ${publicOnly ? 'AND is_public = 1' : ''}`, agent),
   }
 }
 
-/** A change as one reader sees it. */
-type ChangeEvent = Pick<StoredChange, 'id' | 'seq' | 'at' | 'class'> & { event: StoredChange['kind'] }
-
-/**
- * Returns a change as a reader of the agents in `covered` sees it; undefined for none. All others see the public agents
- * only: for them an agent that becomes internal is removed, and one that becomes public is registered.
- */
-const toVisibleEvent = (change: StoredChange, covered: readonly string[]): ChangeEvent | undefined => {
-  const { id, seq, at, kind, publicKind, class: changeClass } = change
-  const event = covered.some(glob => matchesGlob(glob, id)) ? kind : publicKind
-  if (event === undefined) return undefined
-  return { id, seq, at, event, ...(event === 'changed' && changeClass && { class: changeClass }) }
-}
+/** The changes that are stored. */
+export type ChangeFeed = ReturnType<typeof openChangeFeed>
 
 /** The data of a change, which streams and the webhook have in common. */
-export const toEventData = ({ id, seq, at, class: changeClass }: ChangeEvent) => ({
+export const toEventData = ({ id, seq, at, class: changeClass }: StoredChange, withClass = true) => ({
   agent: id,
   seq,
-  ...(changeClass && { class: changeClass }),
+  ...(withClass && changeClass && { class: changeClass }),
   time: new Date(at).toISOString(),
 })
 
-/** Writes a page of changes as one message: the number up to which it is complete, then server-sent events. */
+/**
+ * Writes a page of changes as one message: the number up to which it is complete, then server-sent events for a reader
+ * of the agents in `covered`. All others see the public agents only: for them an agent that becomes internal is
+ * removed, and one that becomes public is registered.
+ */
 export const writePage = (last: number, changes: readonly StoredChange[], covered: readonly string[]): string => {
   const events = changes.map(change => {
-    const event = toVisibleEvent(change, covered)
-    if (!event) return ''
-    return `id: ${change.number}\nevent: ${event.event}\ndata: ${JSON.stringify(toEventData(event))}\n\n`
+    const { number, id, kind, publicKind } = change
+    const event = covered.some(glob => matchesGlob(glob, id)) ? kind : publicKind
+    if (event === undefined) return ''
+    return `id: ${number}\nevent: ${event}\ndata: ${JSON.stringify(toEventData(change, event === 'changed'))}\n\n`
   })
   return `${last}\n${events.join('')}`
 }

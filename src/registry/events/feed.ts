@@ -1,8 +1,8 @@
 import { logUnexpected } from '../../http/index.ts'
 import { MAX_CALLER_EVENT_STREAMS, MAX_CALLER_REPLAYS, MAX_EVENT_STREAMS, REPLAY_PERIOD_SECONDS } from '../../limits.ts'
 import type { StoredChange } from '../tables/index.ts'
-import { ChangeFeed, writePage } from './change-feed.ts'
-import { type WebhookHealth, WebhookQueue } from './webhook-queue.ts'
+import { type ChangeFeed, openChangeFeed, writePage } from './change-feed.ts'
+import { openWebhookQueue, type WebhookHealth } from './webhook-queue.ts'
 
 /** Changes in one message of a socket. */
 const PAGE_SIZE = 100
@@ -36,7 +36,7 @@ type SocketState = { view: string; isWaiting: boolean }
 export class EventFeed {
   readonly #ctx: DurableObjectState
   readonly #changes: ChangeFeed
-  readonly #webhook: WebhookQueue
+  readonly #webhook: ReturnType<typeof openWebhookQueue>
   /** The streams that have all changes and wait for new ones, by their views. */
   readonly #waiting = new Map<string, Set<Socket>>()
   /** The streams that are behind, and the last change that each has: the one to be sent a page next is the first. */
@@ -48,8 +48,8 @@ export class EventFeed {
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx
-    this.#changes = new ChangeFeed(ctx.storage.sql)
-    this.#webhook = new WebhookQueue(ctx.storage.sql, this.#changes, env)
+    this.#changes = openChangeFeed(ctx.storage.sql)
+    this.#webhook = openWebhookQueue(ctx.storage.sql, this.#changes, env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG))
     for (const socket of ctx.getWebSockets()) {
       const { view, isWaiting } = stateOf(socket)

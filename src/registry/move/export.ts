@@ -84,14 +84,10 @@ const agentsPage = (sql: SqlStorage, { id, since }: Phase<'agents'>, page: Page)
 const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): ExportPage => {
   const first = selectValue<number | null>(sql, 'SELECT MIN(number) FROM changes') ?? 0
   if (first > since + 1) throw new Error('More changed during the export than is stored: export again')
-  const changes = sql.exec<{ number: number; id: string; seq: number }>(
-    'SELECT number, id, seq FROM changes WHERE number > ? ORDER BY number',
-    since,
-  )
-  for (const { number, id, seq } of changes) {
+  for (const { number, id = '', seq = 0 } of selectRows(sql, 'changes', 'number > ? ORDER BY number', since)) {
     for (const row of selectRows(sql, 'revisions', 'id = ? AND seq = ?', id, seq)) addRevision(sql, row, page)
-    addState(sql, id, page)
-    if (page.isFull) return page.end({ phase: 'changed', since: number })
+    addState(sql, String(id), page)
+    if (page.isFull) return page.end({ phase: 'changed', since: Number(number) })
   }
   // The root name, which can be assigned without a change of its agent.
   for (const row of selectRows(sql, 'hosts', `hostname = '*' AND id IS NOT NULL`)) addRow(page, 'hosts', row)
@@ -108,10 +104,8 @@ const changesPage = (sql: SqlStorage, { after, until, head }: Phase<'changes'>, 
 }
 
 const auditPage = (sql: SqlStorage, { after, head }: Phase<'audit'>, page: Page): ExportPage => {
-  const rows = sql.exec<{ number: number; entry: string }>(
-    'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number',
-    ...[after, head],
-  )
+  const query = 'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number'
+  const rows = sql.exec<{ number: number; entry: string }>(query, after, head)
   for (const { number, entry } of rows) {
     page.add({ table: 'audit', row: JSON.parse(entry) })
     if (page.isFull) return page.end({ phase: 'audit', after: number, head })

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
-import { keyOf } from '../kv-format.ts'
+import { EVENTS_KEY, keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
@@ -78,8 +78,7 @@ export class Staging {
     this.#check()
     const discarded = this.#count('audit')
     tables.replaceTables(sql)
-    const [agents, revisions, tokens] = [this.#count('agents'), this.#count('revisions'), this.#count('tokens')]
-    const counts = { agents, revisions, tokens }
+    const counts = { agents: this.#count('agents'), revisions: this.#count('revisions'), tokens: this.#count('tokens') }
     const details = { ...counts, changes: tables.lastChange(sql), sha256: digest, discarded }
     appendEntry(sql, { actor, what: 'registry-imported', details })
     tables.createTables(sql)
@@ -102,12 +101,11 @@ export class Staging {
       const place = error.column === '' ? '' : `, column ${error.column}`
       throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
     }
-    if (table === 'tokens' && !this.#withTokens) return
-    if (
-      table === 'tokens' &&
-      exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash))
-    )
-      throw invalid(`Token "${row.id}" and another one have the same hash`)
+    if (table === 'tokens') {
+      if (!this.#withTokens) return
+      if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash)))
+        throw invalid(`Token "${row.id}" and another one have the same hash`)
+    }
     const values = row as Record<string, string | number | null>
     const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
     const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }
@@ -142,12 +140,10 @@ export class Staging {
   /** Checks that the parts of the file belong together: an audit of another host, for example, does not fit. */
   #check(): void {
     if (this.#lines === 0) throw invalid('The file is empty')
-    const agent = selectValue<string>(
-      this.#sql,
-      `SELECT id FROM staged_agents WHERE NOT EXISTS (
-        SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
-          AND m.etag = manifest_etag) LIMIT 1`,
-    )
+    const unmatched = `SELECT id FROM staged_agents WHERE NOT EXISTS (
+      SELECT 1 FROM staged_manifests AS m WHERE m.id = staged_agents.id AND m.seq = staged_agents.seq
+        AND m.etag = manifest_etag) LIMIT 1`
+    const agent = selectValue<string>(this.#sql, unmatched)
     if (agent !== undefined) throw invalid(`The newest revision of agent "${agent}" is missing`)
     const query = 'SELECT id, seq FROM staged_manifests WHERE NOT audited LIMIT 1'
     const revision = selectFirst<{ id: string; seq: number }>(this.#sql, query)
@@ -200,8 +196,13 @@ export const runImportStep = async (
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
   const { staging } = current
+  /** Ends the import, and deletes what is staged. */
+  const end = (): void => {
+    tables.createTables(storage.sql)
+    imports.delete(storage)
+  }
   if (step.step === 'abandon') {
-    end(storage, staging)
+    end()
     return { outcome: 'abandoned' }
   }
   try {
@@ -219,19 +220,14 @@ export const runImportStep = async (
     return imported
   } catch (error) {
     if (!(error instanceof Rejected)) throw error
-    end(storage, staging)
+    end()
     return error.rejection
   }
 }
 
-const end = (storage: DurableObjectStorage, staging: Staging): void => {
-  tables.createTables(storage.sql)
-  if (imports.get(storage)?.staging === staging) imports.delete(storage)
-}
-
 /** The keys of the outbox for KV, the search index and the objects of remote cards, each as the rest of a query. */
 const KEYS = [
-  `'${tables.EVENTS_KEY}' AS key`,
+  `'${EVENTS_KEY}' AS key`,
   `'${keyOf('card', '')}' || id AS key FROM agents`,
   `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
   `'${keyOf('host', '')}' || hostname AS key FROM hosts`,

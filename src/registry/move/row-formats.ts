@@ -125,10 +125,7 @@ export const isExportedTable = (name: unknown): name is ExportedTable =>
 const SCHEMAS = new Map<string, v.GenericSchema>(Object.values(EXPORTED).map(table => [table.name, schemaOf(table)]))
 
 /** Returns the column of a row whose value no write could have stored, and the expected format; undefined for none. */
-export const findRowError = (
-  table: ExportedTable,
-  row: JsonObject,
-): { column: string; message: string } | undefined => {
+export const findRowError = (table: ExportedTable, row: JsonObject) => {
   const error = findError(SCHEMAS.get(table) ?? v.never(), row) ?? findBodyError(row)
   if (!error) return undefined
   const [, column = '', rest = ''] = /^\/?([^/]*)(.*)$/s.exec(error.pointer) ?? []

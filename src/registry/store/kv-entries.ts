@@ -14,33 +14,27 @@ const MIN_LIFETIME_SECONDS = 60
 
 /** Publishes the current state of a key to KV or to an object. Returns further keys that are to be published. */
 export const publishKey = async (storage: DurableObjectStorage, key: string, env: Env): Promise<readonly string[]> => {
-  const { sql } = storage
   const { kind, name } = parseKey(key)
-  switch (kind) {
-    case 'refresh':
-      await env.REMOTE_CARDS.getByName(name).schedule(name, tables.selectSource(sql, name)?.due ?? null)
-      return []
-    case 'task-owners':
-      // Another agent that has the id now keeps the owners of its tasks.
-      if (!tables.selectNewestRevision(sql, name)) await env.TASK_OWNERS.getByName(name).clear()
-      return []
-    case 'tasks':
-      await env.TASK_OWNERS.getByName(name).release()
-      return []
-    case 'events':
-      await sendChanges(sql, env)
-      return []
-    case 'index':
-      storage.transactionSync(() => tables.indexStored(sql, name))
-      return []
-    case 'sign': {
-      const { resign } = await import('./resign.ts')
-      return resign(storage, name, env)
-    }
+  if (kind === 'sign') return (await import('./resign.ts')).resign(storage, name, env)
+  const work = works[kind]
+  if (work) await work(storage, name, env)
+  else {
+    const { value, metadata, seconds } = buildEntry(storage.sql, key)
+    await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   }
-  const { value, metadata, seconds } = buildEntry(sql, key)
-  await env.CARDS.put(key, value, { metadata, ...(seconds !== undefined && { expirationTtl: seconds }) })
   return []
+}
+
+/** Publishes what is not in KV, by the kind of its key. */
+const works: Record<string, (storage: DurableObjectStorage, name: string, env: Env) => Promise<void>> = {
+  refresh: ({ sql }, id, env) => env.REMOTE_CARDS.getByName(id).schedule(id, tables.selectSource(sql, id)?.due ?? null),
+  'task-owners': async ({ sql }, id, env) => {
+    // Another agent that has the id now keeps the owners of its tasks.
+    if (!tables.selectNewestRevision(sql, id)) await env.TASK_OWNERS.getByName(id).clear()
+  },
+  tasks: (_, id, env) => env.TASK_OWNERS.getByName(id).release(),
+  events: ({ sql }, _, env) => sendChanges(sql, env),
+  index: async (storage, id) => storage.transactionSync(() => tables.indexStored(storage.sql, id)),
 }
 
 /** Changes that `Events` is sent at once. */
@@ -71,7 +65,7 @@ const parseKey = (key: string): { kind: string; name: string } => {
 /** Builds the documents of an agent. The edge has only the profile of an internal one, for calls with a token. */
 const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
   const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
-  if (!agent) return tombstone(sql, id)
+  if (!agent) return emptyEntry(sql, id)
   const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
   const { source, representations, ...rest } = envelopeOf(sql, agent, rows)
   const { profile } = representations
@@ -87,13 +81,11 @@ const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
 /** Builds the documents of one tier's extended card, or a tombstone where the tier has none. */
 const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
   const [id = '', tier = ''] = name.split(':')
-  const rows = selectAll<DocumentRow & AgentRow>(
-    sql,
-    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?',
-    ...[id, tier],
-  )
+  const query =
+    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
+  const rows = selectAll<DocumentRow & AgentRow>(sql, query, id, tier)
   const [first] = rows
-  if (!first) return tombstone(sql, id)
+  if (!first) return emptyEntry(sql, id)
   const envelope = envelopeOf(sql, first, rows)
   return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
 }
@@ -102,7 +94,7 @@ type AgentRow = Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>
 type DocumentRow = Pick<Row<typeof tables.representations>, 'names' | 'etag' | 'body'>
 
 const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: readonly DocumentRow[]): Envelope => {
-  const health = tables.selectPublishedHealth(sql, id)
+  const health = tables.selectSource(sql, id)?.publishedHealth
   const representations: Representations = {}
   for (const { names, etag, body } of rows)
     for (const name of JSON.parse(names) as DocumentName[])
@@ -116,21 +108,26 @@ const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: read
 }
 
 /** Builds an envelope without documents, as of the agent's last revision. */
-const tombstone = (sql: SqlStorage, id: string): KvEntry => {
+const emptyEntry = (sql: SqlStorage, id: string): KvEntry => {
   const seq = selectValue<number>(sql, 'SELECT MAX(seq) FROM revisions WHERE id = ?', id) ?? 0
-  const value = encodeEnvelope({ seq, modified: '', representations: {} })
-  return { value, metadata: { seq }, seconds: TOMBSTONE_SECONDS }
+  return tombstone(seq, encodeEnvelope({ seq, modified: '', representations: {} }))
 }
+
+const tombstone = (seq: number, value: KvEntry['value'] = ''): KvEntry => ({
+  value,
+  metadata: { seq },
+  seconds: TOMBSTONE_SECONDS,
+})
 
 const hostEntry = (sql: SqlStorage, hostname: string): KvEntry => {
   const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
   const { id = null, seq = 0 } = host ?? {}
-  return { value: id ?? '', metadata: { seq }, ...(id === null && { seconds: TOMBSTONE_SECONDS }) }
+  return id === null ? tombstone(seq) : { value: id, metadata: { seq } }
 }
 
 const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
   const token = selectFirst<Row<typeof tables.tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
-  if (!token) return { value: '', metadata: { seq: tables.TOKEN_SEQ.revoked }, seconds: TOMBSTONE_SECONDS }
+  if (!token) return tombstone(tables.TOKEN_SEQ.revoked)
   const lifetime = token.expires === null ? {} : { seconds: secondsUntil(token.expires) }
   return { value: token.record, metadata: { seq: tables.TOKEN_SEQ.issued }, ...lifetime }
 }
@@ -138,9 +135,7 @@ const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
 /** Builds the receipt of an agent; empty once the agent is removed, under a later number than any receipt before. */
 const receiptEntry = (sql: SqlStorage, id: string): KvEntry => {
   const stored = tables.selectReceipt(sql, id)
-  return stored
-    ? { value: stored.receipt, metadata: { seq: stored.checked } }
-    : { value: '', metadata: { seq: Date.now() }, seconds: TOMBSTONE_SECONDS }
+  return stored ? { value: stored.receipt, metadata: { seq: stored.checked } } : tombstone(Date.now())
 }
 
 const secondsUntil = (time: number): number =>

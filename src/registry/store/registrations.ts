@@ -1,6 +1,6 @@
 import { type Precondition, preconditionHolds } from '../../http/index.ts'
 import { appendEntry } from '../audit/index.ts'
-import { agentKeys, keyOf } from '../kv-format.ts'
+import { agentKeys, EVENTS_KEY, keyOf } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { PublishedHealth } from '../source-record.ts'
 import { deleteRows, type WriteResult } from '../sql.ts'
@@ -77,7 +77,7 @@ export const register = (
   if (!source) deleteRows(sql, [tables.sources, tables.fetched], id)
   if (registration.signing) tables.saveSigning(sql, id, registration.signing)
   if (same && difference) tables.storeSigned(sql, id, tables.listTiers(registration), modified)
-  const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedSeq
+  const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedHealth.seq
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const allTiers = [...tiers, ...removedTiers]
   const publishedSeq = Math.max(publishedHealth?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0)
@@ -85,7 +85,7 @@ export const register = (
   return {
     value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
     staleKeys: [
-      ...(same ? [] : [tables.EVENTS_KEY]),
+      ...(same ? [] : [EVENTS_KEY]),
       ...(same && !difference && !isHealthNew
         ? changed.map(name => keyOf('host', name))
         : agentKeys(id, changed, allTiers)),
@@ -105,9 +105,8 @@ export const remove = (
 ): WriteResult<Omit<Removed, 'published'>, PreconditionFailed | { outcome: 'unknown-agent' }> => {
   const before = tables.selectNewestRevision(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
-  if (!before) return { error: { outcome: 'precondition-failed', exists: false } }
-  if (!preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
-    return { error: { outcome: 'precondition-failed', exists: true } }
+  if (!before || !preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
+    return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
   const removedTiers = tables.selectTiers(sql, id)
   const at = Date.now()
   const wasPublic = tables.isPublic(sql, id)
@@ -120,7 +119,7 @@ export const remove = (
   const keys = [...agentKeys(id, hostnames, removedTiers), ...tables.deleteReceipt(sql, id), keyOf('task-owners', id)]
   return {
     value: { outcome: 'removed', seq, changed, removedTiers },
-    staleKeys: [tables.EVENTS_KEY, ...keys, ...(isRemote ? [keyOf('refresh', id)] : [])],
+    staleKeys: [EVENTS_KEY, ...keys, ...(isRemote ? [keyOf('refresh', id)] : [])],
     publishKeys: keys,
   }
 }

@@ -4,9 +4,9 @@ import { signCard } from '../../card/signatures/index.ts'
 import { strongEtag } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
-import { agentKeys, type DocumentName, type Representation, type Representations } from '../kv-format.ts'
+import { agentKeys, type DocumentName, type Representations } from '../kv-format.ts'
 import type { StoredSigning } from '../prepare.ts'
-import { selectColumn, selectValue } from '../sql.ts'
+import { selectColumn } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
 /** Signatures of an agent that changes at the same time, before the attempt counts as failed. */
@@ -24,12 +24,10 @@ export const resign = async (storage: DurableObjectStorage, id: string, env: Env
 /** Returns undefined if the agent changed meanwhile. */
 const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): Promise<string[] | undefined> => {
   const { sql } = storage
-  const before = tables.selectNewestRevision(sql, id)
+  const before = tables.selectManifest(sql, id)
   if (!before) return []
-  const query = 'SELECT manifest FROM revisions WHERE id = ? AND seq = ?'
-  const stored = selectValue<string>(sql, query, id, before.seq)
   const known = tables.selectSigning(sql, id)
-  const read = readManifest(JSON.parse(stored ?? 'null') as Json, id)
+  const read = readManifest(JSON.parse(before.manifest) as Json, id)
   // The manifest was valid when it was registered, and may not be by current rules: cards that were signed stay so.
   const manifest = 'errors' in read ? inferTerms(sql, id, known?.signatures ?? {}) : read.manifest
   const signing = await createSigning({ manifest, origin: before.origin }, known?.signatures ?? {}, env)
@@ -68,11 +66,7 @@ const inferTerms = (sql: SqlStorage, id: string, signatures: StoredSigning['sign
 })
 
 /** Replaces or removes the signatures of this host in a document; undefined where its author has signed it. */
-const signAgain = async (
-  bytes: Uint8Array<ArrayBuffer>,
-  own: ReadonlySet<string>,
-  signing: Signing,
-): Promise<{ representation: Representation; signatures: Record<string, string> } | undefined> => {
+const signAgain = async (bytes: Uint8Array<ArrayBuffer>, own: ReadonlySet<string>, signing: Signing) => {
   const document = tables.withoutOwnSignatures(bytes, own)
   if (document.signatures !== undefined) return undefined
   const signed = 'signer' in signing ? await signCard(document, signing.signer) : { document, signatures: {} }

@@ -7,13 +7,12 @@ import * as tables from '../tables/index.ts'
 /** Returns all that is stored about the source of an agent's card, fetched documents included; null for none. */
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
   const row = tables.selectSource(sql, id)
-  const newest = tables.selectNewestRevision(sql, id)
-  if (!row || !newest) return null
+  if (!row) return null
   const { source, checked, failure } = row
-  const query = 'SELECT made_by FROM revisions WHERE id = ? AND seq = ?'
+  const query = 'SELECT made_by FROM agents JOIN revisions USING (id, seq) WHERE id = ?'
   return {
     source,
-    by: selectValue<SourceRecord['by']>(sql, query, id, newest.seq) ?? 'manifest',
+    by: selectValue<SourceRecord['by']>(sql, query, id) ?? 'manifest',
     ...(checked !== undefined && { checked }),
     ...(failure && { failure }),
     ...tables.selectFetched(sql, id),
@@ -48,13 +47,11 @@ export const recordRefresh = (
   const row = tables.selectSource(sql, id)
   if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
   const failure = 'failure' in result ? result.failure : undefined
-  const failures = failure ? row.failures + 1 : 0
-  const now = Date.now()
-  sql.exec(
-    `UPDATE sources SET checked = ?, due = ?, failures = ?, failing_since = ?, failure = ? WHERE id = ?`,
-    ...[failure ? (row.checked ?? null) : now, tables.nextRefreshAt(row.source.ttl, failures, now), failures],
-    ...[failure ? (row.failingSince ?? now) : null, failure ? JSON.stringify(failure) : null, id],
-  )
+  const { source, checked, publishedHealth } = row
+  const attempted = failure
+    ? { source, ...(checked !== undefined && { checked }), failure }
+    : { source, checked: Date.now() }
+  const { seq } = tables.saveAttempt(sql, id, attempted)
   if ('pending' in result) tables.savePending(sql, id, result.pending)
   if ('unchanged' in result) {
     sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
@@ -62,12 +59,9 @@ export const recordRefresh = (
     if (validators) sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", validators, id)
     if (result.verification) tables.saveVerification(sql, id, result.verification)
   }
-  const isPublished = row.failure?.status === failure?.status
-  if (!isPublished) sql.exec('UPDATE sources SET published_seq = ? WHERE id = ?', tables.selectLastSeq(sql, id) + 1, id)
-  const keys = isPublished ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
+  const staleKeys = seq === publishedHealth.seq ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
   const state = sourceState(sql, id)
-  if (!state) return { error: { outcome: 'conflict' } }
-  return { value: { outcome: 'recorded', state }, staleKeys: keys }
+  return state ? { value: { outcome: 'recorded', state }, staleKeys } : { error: { outcome: 'conflict' } }
 }
 
 /** Returns the state of an agent's remote card; null for none. */
@@ -75,7 +69,7 @@ export const sourceState = (sql: SqlStorage, id: string) => {
   const row = tables.selectSource(sql, id)
   const newest = tables.selectNewestRevision(sql, id)
   if (!row || !newest) return null
-  const { source, checked, due, failure, failingSince = 0, publishedSeq } = row
+  const { source, checked, due, failure, failingSince = 0, publishedHealth } = row
   const { kind, url, ttl, staleIfError, pin, verification } = source
   const { pending, verification: verified } = tables.selectFetched(sql, id, false)
   return {
@@ -84,7 +78,6 @@ export const sourceState = (sql: SqlStorage, id: string) => {
     ...(failure && { failing: { ...failure, since: failingSince } }),
     ...(pending && { pending }),
     ...(verification && { verify: verification.policy, ...(verified && { verification: verified }) }),
-    seq: newest.seq,
-    publishedHealth: { seq: publishedSeq, health: tables.healthOf(row) },
+    ...{ seq: newest.seq, publishedHealth },
   }
 }

@@ -1,11 +1,11 @@
 import { Alarm } from '../alarm.ts'
 import { recordRefusal, selectPage } from '../audit/index.ts'
-import { keyOf } from '../kv-format.ts'
+import { EVENTS_KEY, keyOf } from '../kv-format.ts'
 import type { ExportCursor, ImportStep } from '../move/index.ts'
 import type { Registration } from '../prepare.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
-import { Publisher } from './publisher.ts'
+import { createPublisher } from './publisher.ts'
 import {
   type BatchResult,
   clearTasks,
@@ -28,12 +28,9 @@ export type RegistryHealth = { unpublished: number; oldestStaleCard: number | nu
 
 /** Returns the state of the Registry for monitors, without the id of any agent. */
 export const selectHealth = (sql: SqlStorage, now = Date.now()): RegistryHealth => {
-  const oldest = selectValue<number | null>(
-    sql,
-    `SELECT MIN(COALESCE(checked, failing_since)) FROM sources WHERE failure IS NOT NULL
-      AND (checked IS NULL OR checked + 1000 * json_extract(source, '$.ttl') < ?)`,
-    now,
-  )
+  const query = `SELECT MIN(COALESCE(checked, failing_since)) FROM sources WHERE failure IS NOT NULL
+    AND (checked IS NULL OR checked + 1000 * json_extract(source, '$.ttl') < ?)`
+  const oldest = selectValue<number | null>(sql, query, now)
   const unpublished = selectValue<number>(sql, 'SELECT COUNT(*) FROM outbox WHERE attempts > 0') ?? 0
   return { unpublished, oldestStaleCard: oldest ?? null }
 }
@@ -43,7 +40,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
   const { sql } = storage
   tables.createTables(sql)
   const alarm = await Alarm.load(storage)
-  const publisher = new Publisher(storage, env, alarm)
+  const publisher = createPublisher(storage, env, alarm)
   await enqueueStaleSignatures(publisher, env)
 
   /** Runs a write, conditions included, in one transaction with its outbox entries. */
@@ -76,7 +73,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
   }
 
   /** Sends the changes to those who follow them. Not awaited: no write waits for them. */
-  const announce = (): void => void publisher.publish([tables.EVENTS_KEY])
+  const announce = (): void => void publisher.publish([EVENTS_KEY])
 
   const publish = async <Value, Failure>(
     result: WriteResult<Value, Failure>,

@@ -3,7 +3,7 @@ import type { Representation, SourceHealth } from '../kv-format.ts'
 import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
 import { defineTable, exists, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
-import { selectPublishedHealth } from './source-table.ts'
+import { selectSource } from './source-table.ts'
 
 /** The agents that are registered. */
 export const agents = defineTable(
@@ -70,23 +70,18 @@ type StoredDocument =
 const MAX_INTERNAL_AGENTS = 10
 
 /** Returns the manifest of an agent; null for no agent. */
-export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | null =>
-  selectFirst<StoredManifest>(
-    sql,
-    `SELECT seq, manifest, manifest_etag AS etag, modified, agents.origin
-      FROM agents JOIN revisions USING (id, seq) WHERE id = ?`,
-    id,
-  ) ?? null
+export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | null => {
+  const query = `SELECT seq, manifest, manifest_etag AS etag, modified, agents.origin
+    FROM agents JOIN revisions USING (id, seq) WHERE id = ?`
+  return selectFirst<StoredManifest>(sql, query, id) ?? null
+}
 
 /** Returns a document of an agent, internal agents included; null for no agent. */
 export const selectDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
-  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(
-    sql,
-    `SELECT etag, body, modified FROM agents JOIN representations USING (id)
-      WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`,
-    ...[id, name],
-  )
-  const source = selectPublishedHealth(sql, id)?.health
+  const query = `SELECT etag, body, modified FROM agents JOIN representations USING (id)
+    WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`
+  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(sql, query, id, name)
+  const source = selectSource(sql, id)?.publishedHealth.health
   if (!row) return source ? { source } : null
   const { etag, modified, body } = row
   return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
@@ -119,10 +114,7 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
 }
 
 /** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
-export const selectCatalog = (
-  sql: SqlStorage,
-  { after, limit, origin, owner }: CatalogQuery,
-): { agents: CatalogAgent[]; isKnownOrigin: boolean } => {
+export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery) => {
   const rows = selectAll<Row<typeof agents> & { isSigned: number }>(
     sql,
     `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
@@ -152,25 +144,20 @@ export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQu
  * one agent could take over another's calls. Callers that may not read internal agents must not learn of them.
  */
 export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents => {
-  const rows = selectAll<{ id: string; visibility: string }>(
-    sql,
-    `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
-      ORDER BY id <> ?1, json_extract(summary, '$.named'), id`,
-    name,
-  )
+  const query = `SELECT id, visibility FROM agents WHERE lower(json_extract(summary, '$.name')) = ?1 OR id = ?1
+    ORDER BY id <> ?1, json_extract(summary, '$.named'), id`
+  const rows = selectAll<{ id: string; visibility: string }>(sql, query, name)
   const first = rows.findIndex(({ visibility }) => visibility === 'public')
   const internal = first === -1 ? rows : rows.slice(0, first)
   return { public: rows[first]?.id ?? null, internal: internal.slice(0, MAX_INTERNAL_AGENTS).map(({ id }) => id) }
 }
 
 /** Returns since when an agent has had a name, in ms since 1970; `now` where the name is new to it. */
-export const namedSince = (sql: SqlStorage, id: string, name: string, now: number): number =>
-  selectValue<number>(
-    sql,
-    `SELECT json_extract(summary, '$.named') FROM agents
-      WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`,
-    ...[id, name],
-  ) ?? now
+export const namedSince = (sql: SqlStorage, id: string, name: string, now: number): number => {
+  const query = `SELECT json_extract(summary, '$.named') FROM agents
+    WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`
+  return selectValue<number>(sql, query, id, name) ?? now
+}
 
 /** Returns the version of an agent as its card declares it; undefined for no agent. */
 export const selectVersion = (sql: SqlStorage, id: string): string | undefined =>

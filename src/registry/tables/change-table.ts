@@ -47,27 +47,25 @@ export const recordChange = (sql: SqlStorage, change: Change): void => {
 }
 
 /** Returns at most `limit` changes after a number, the oldest first. */
-export const selectChanges = (sql: SqlStorage, after: number, limit: number): StoredChange[] =>
-  selectAll<Row<typeof changes>>(
-    sql,
-    'SELECT * FROM changes WHERE number > ? ORDER BY number LIMIT ?',
-    ...[after, limit],
-  ).map(({ kind, public_kind, class: changeClass, ...row }) => ({
+export const selectChanges = (sql: SqlStorage, after: number, limit: number): StoredChange[] => {
+  const query = 'SELECT * FROM changes WHERE number > ? ORDER BY number LIMIT ?'
+  const rows = selectAll<Row<typeof changes>>(sql, query, after, limit)
+  return rows.map(({ kind, public_kind, class: changeClass, ...row }) => ({
     ...{ ...row, kind: kind as ChangeKind },
     ...(public_kind && { publicKind: public_kind as ChangeKind }),
     ...(changeClass && { class: changeClass as ChangeClass }),
   }))
+}
 
 /** Returns the number of the newest change; 0 for none. */
 export const lastChange = (sql: SqlStorage): number => selectValue<number>(sql, 'SELECT MAX(number) FROM changes') ?? 0
 
 /** Returns the number of the last change that an import brought; 0 without an import. */
-export const selectImportedChanges = (sql: SqlStorage): number =>
-  selectValue<number>(
-    sql,
-    `SELECT json_extract(entry, '$.details.changes') FROM audit WHERE what = 'registry-imported'
-      ORDER BY number DESC LIMIT 1`,
-  ) ?? 0
+export const selectImportedChanges = (sql: SqlStorage): number => {
+  const query = `SELECT json_extract(entry, '$.details.changes') FROM audit WHERE what = 'registry-imported'
+    ORDER BY number DESC LIMIT 1`
+  return selectValue<number>(sql, query) ?? 0
+}
 
 /** Returns the effect of a change for those who see public agents only; null for none. */
 const publicKindOf = (wasPublic: boolean, isPublic: boolean): ChangeKind | null => {

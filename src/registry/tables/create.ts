@@ -1,16 +1,23 @@
 import { audit, refusals } from '../audit/index.ts'
-import { createTable, selectColumn } from '../sql.ts'
+import { createTable, defineTable, selectColumn } from '../sql.ts'
 import { agents } from './agent-table.ts'
 import { changes } from './change-table.ts'
 import { hosts } from './host-table.ts'
 import { observations } from './observation-table.ts'
-import { outbox } from './outbox.ts'
 import { receipts } from './receipt-table.ts'
 import { extended, representations, revision_cards, revisions } from './revision-table.ts'
 import { createIndexes, search_documents } from './search-index.ts'
 import { card_signatures } from './signature-table.ts'
 import { fetched, sources } from './source-table.ts'
 import { tokens } from './token-table.ts'
+
+/** The keys that are not published yet: of KV, and of other work. */
+export const outbox = defineTable(
+  'outbox',
+  { key: 'text', version: 'integer', attempts: 'count', due: 'count' },
+  'PRIMARY KEY (key)',
+  { outbox_by_due: '(due)' },
+)
 
 const STATE_TABLES = { representations, extended, card_signatures, sources, fetched, hosts, observations, receipts }
 

@@ -1,6 +1,6 @@
 import { mergeObservations, type Observations } from '../../card/model/index.ts'
 import { OBSERVATION_SECONDS } from '../../limits.ts'
-import { defineTable, selectColumn, selectValue, storeRow } from '../sql.ts'
+import { defineTable, selectJson, selectValue, storeRow } from '../sql.ts'
 
 /** The observations of the calls of an agent on one day, counted from 1970. */
 export const observations = defineTable(
@@ -33,8 +33,4 @@ export const selectObservations = (sql: SqlStorage, id: string, now = Date.now()
 
 /** Returns the counts of an agent since a day, the newest day first. */
 const selectCounts = (sql: SqlStorage, id: string, since: number): Observations[] =>
-  selectColumn<string>(
-    sql,
-    'SELECT counts FROM observations WHERE id = ? AND day >= ? ORDER BY day DESC',
-    ...[id, since],
-  ).map(counts => JSON.parse(counts) as Observations)
+  selectJson(sql, 'SELECT counts FROM observations WHERE id = ? AND day >= ? ORDER BY day DESC', id, since)

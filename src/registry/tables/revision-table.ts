@@ -5,17 +5,7 @@ import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import { groupByEtag, type Representations } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import type { RevisionRow, StoredRevision } from '../revision-record.ts'
-import {
-  defineTable,
-  deleteRows,
-  insertRow,
-  type Row,
-  selectAll,
-  selectColumn,
-  selectFirst,
-  selectValue,
-  storeRow,
-} from '../sql.ts'
+import { defineTable, deleteRows, insertRow, type Row, selectAll, selectColumn, selectFirst, storeRow } from '../sql.ts'
 import { agents, namedSince } from './agent-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { selectSigning } from './signature-table.ts'
@@ -60,7 +50,7 @@ export const selectNewestRevision = (sql: SqlStorage, id: string): Revision | un
   selectFirst(sql, 'SELECT seq, origin, modified, manifest_etag AS manifestEtag FROM agents WHERE id = ?', id)
 
 /** Returns the date of a change: in a later second than the last one, as `Last-Modified` has no fractions. */
-export const changeTime = (before: Revision | undefined): number =>
+export const changeTime = (before: Pick<Revision, 'modified'> | undefined): number =>
   Math.max(Date.now(), before === undefined ? 0 : (Math.floor(before.modified / 1000) + 1) * 1000)
 
 type StoredRow = Omit<Row<typeof revisions>, 'made_by'> & { by: RevisionRow['by'] }
@@ -87,11 +77,8 @@ export const selectRevision = (sql: SqlStorage, id: string, seq: number): Stored
   const row = selectFirst<StoredRow>(sql, query, id, seq)
   if (!row) return null
   const { origin, manifest } = row
-  const cards = selectAll<{ tier: string; card: string }>(
-    sql,
-    'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier',
-    ...[id, seq, baseTier],
-  )
+  const cardsQuery = 'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier'
+  const cards = selectAll<{ tier: string; card: string }>(sql, cardsQuery, id, seq, baseTier)
   const publicCard = cards.find(({ tier }) => tier === PUBLIC)
   return {
     ...toRevisionRow(row),
@@ -125,13 +112,11 @@ export const etagsOf = (sql: SqlStorage, id: string, { manifestEtag }: Revision)
 ]
 
 /** Returns all documents of an agent, the call profile included. The tier of the public card is ''. */
-export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof extended>, 'id'>[] =>
-  selectAll(
-    sql,
-    `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
-      UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`,
-    id,
-  )
+export const selectDocuments = (sql: SqlStorage, id: string): Omit<Row<typeof extended>, 'id'>[] => {
+  const query = `SELECT '' AS tier, etag, names, body FROM representations WHERE id = ?1
+    UNION ALL SELECT tier, etag, names, body FROM extended WHERE id = ?1`
+  return selectAll(sql, query, id)
+}
 
 type TierDocuments = { tier: string; representations: Representations }
 
@@ -145,11 +130,7 @@ export const listTiers = ({ representations, profile, extended }: Registration):
  * Returns what differs in a registration from the newest revision; undefined for nothing. If only signatures of this
  * host differ, the agent offers the same, and the registration makes no new revision.
  */
-export const findDifference = (
-  sql: SqlStorage,
-  newest: Revision,
-  registration: Registration,
-): 'content' | 'signatures' | undefined => {
+export const findDifference = (sql: SqlStorage, newest: Revision, registration: Registration) => {
   const { id, origin, manifestEtag, source, signing } = registration
   if (origin !== newest.origin || manifestEtag !== newest.manifestEtag) return 'content'
   if (!matchesFetched(sql, id, source?.card)) return 'content'
@@ -239,9 +220,7 @@ const storeTier = (sql: SqlStorage, id: string, { tier, representations: documen
 const pruneRevisions = (sql: SqlStorage, id: string, last: number): void => {
   // No number is used twice, so most agents never had that many.
   if (last <= MAX_REVISIONS) return
-  const query = 'SELECT seq FROM revisions WHERE id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?'
-  const pruned = selectValue<number>(sql, query, id, MAX_REVISIONS)
-  if (pruned === undefined) return
+  const pruned = 'SELECT seq FROM revisions WHERE id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2'
   for (const { name } of [revision_cards, revisions])
-    sql.exec(`DELETE FROM ${name} WHERE id = ? AND seq <= ?`, id, pruned)
+    sql.exec(`DELETE FROM ${name} WHERE id = ?1 AND seq <= (${pruned})`, id, MAX_REVISIONS)
 }

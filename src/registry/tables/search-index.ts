@@ -1,5 +1,4 @@
-import { matchesGlob } from '../../card/model/index.ts'
-import { isJsonObject, type JsonObject } from '../../json/index.ts'
+import { type AgentCard, matchesGlob } from '../../card/model/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import type { Registration } from '../prepare.ts'
 import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
@@ -95,34 +94,21 @@ export const indexAgent = (
 
 /** Adds an imported agent to the search index. The text of its skills is in its public card, whose tier is ''. */
 export const indexStored = (sql: SqlStorage, id: string): void => {
-  const row = selectFirst<Row<typeof agents> & { card: string | null }>(
-    sql,
-    `SELECT *, (
-        SELECT card FROM revision_cards AS c WHERE c.id = agents.id AND c.seq = agents.seq AND tier = '') AS card
-      FROM agents WHERE id = ?`,
-    id,
-  )
+  const query = `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
+    ON c.id = agents.id AND c.seq = agents.seq AND tier = '' WHERE agents.id = ?`
+  const row = selectFirst<Row<typeof agents> & { card: string | null }>(sql, query, id)
   if (!row) return
-  const card: unknown = row.card === null ? undefined : JSON.parse(row.card)
   indexAgent(sql, {
-    id,
-    visibility: row.visibility === 'public' ? 'public' : 'internal',
-    set: row.set_name ?? undefined,
+    ...{ id, visibility: row.visibility === 'public' ? 'public' : 'internal', set: row.set_name ?? undefined },
+    // The index needs to know only that there is one.
+    representations: row.card === null ? {} : { '1.0': { etag: '', bytes: new Uint8Array() } },
     summary: JSON.parse(row.summary) as Summary,
     search: {
       ...(JSON.parse(row.search_fields) as SearchFields),
-      text: isJsonObject(card) ? toSearchText(readSkills(card)) : '',
+      text: row.card === null ? '' : toSearchText((JSON.parse(row.card) as AgentCard).skills),
     },
-    // The index needs to know only that there is one.
-    representations: card === undefined ? {} : { '1.0': { etag: '', bytes: new Uint8Array() } },
   })
 }
-
-const readSkills = ({ skills }: JsonObject): { description: string; examples: string[] }[] =>
-  (Array.isArray(skills) ? skills.filter(isJsonObject) : []).map(({ description, examples }) => ({
-    description: typeof description === 'string' ? description : '',
-    examples: Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : [],
-  }))
 
 /** Removes an agent from the search index. */
 export const unindexAgent = (sql: SqlStorage, id: string): void => {
@@ -205,12 +191,7 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
 }
 
 /** Returns the visible documents of an index that match an expression, each with its share of their best bm25. */
-const scoreDocuments = (
-  sql: SqlStorage,
-  query: SearchQuery,
-  index: (typeof INDEXES)[number],
-  match: string,
-): (Document & { share: number })[] => {
+const scoreDocuments = (sql: SqlStorage, query: SearchQuery, index: (typeof INDEXES)[number], match: string) => {
   const { covered } = query
   const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
   const rows = sql.exec<Document & { bm25: number }>(
@@ -261,11 +242,7 @@ const isVisible = ({ covered, set, onlyCovered = false }: SearchQuery, { id, lis
 const isCovered = (covered: readonly string[], id: string): boolean => covered.some(glob => matchesGlob(glob, id))
 
 /** Loads the agents of a page; without words in the query, they have no score. */
-const loadHits = (
-  sql: SqlStorage,
-  { covered }: SearchQuery,
-  found: readonly (Document & { score?: number })[],
-): SearchHit[] => {
+const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Document & { score?: number })[]) => {
   const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
     `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents WHERE id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(found.map(({ id }) => id)),
@@ -288,11 +265,8 @@ const loadHits = (
 
 /** Counts the values of the first agents that match, the most frequent first. */
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
-  const rows = selectAll<Document & { terms: string }>(
-    sql,
-    find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 }),
-    withFilters(query),
-  )
+  const found = find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 })
+  const rows = selectAll<Document & { terms: string }>(sql, found, withFilters(query))
   const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
   for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {
     if (!isVisible(query, row)) continue

@@ -9,7 +9,7 @@ import type {
   SourceRecord,
   Validators,
 } from '../source-record.ts'
-import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
@@ -41,63 +41,58 @@ const MAX_DRIFT_LENGTH = 64 * 1024
 /** The length of the entry that counts the omitted changes. */
 const MORE_ENTRY_LENGTH = 64
 
-/** Returns the source of an agent, whose health has the number `publishedSeq`; undefined for none. */
+/** Returns the source of an agent, and its health for the edge; undefined where its card is in its manifest. */
 export const selectSource = (sql: SqlStorage, id: string) => {
   const row = selectFirst<Row<typeof sources>>(sql, 'SELECT * FROM sources WHERE id = ?', id)
   if (!row) return undefined
   const { source, due, failures, checked, failure, failing_since, published_seq } = row
-  return {
-    ...{ source: JSON.parse(source) as Source, due, failures, publishedSeq: published_seq },
+  const known = {
+    source: JSON.parse(source) as Source,
     ...(checked !== null && { checked }),
     ...(failure !== null && { failure: JSON.parse(failure) as SourceFailure }),
-    ...(failing_since !== null && { failingSince: failing_since }),
   }
+  const publishedHealth: PublishedHealth = { seq: published_seq, health: healthOf(known) }
+  return { ...known, due, failures, publishedHealth, ...(failing_since !== null && { failingSince: failing_since }) }
 }
 
-/** Returns the health of an agent's source for the edge; undefined where its card is in its manifest. */
-export const selectPublishedHealth = (sql: SqlStorage, id: string): PublishedHealth | undefined => {
-  const row = selectSource(sql, id)
-  return row && { seq: row.publishedSeq, health: healthOf(row) }
-}
+type Attempted = Pick<SourceRecord, 'source' | 'checked' | 'failure'>
 
 /** Reduces a source to what the edge needs. */
-export const healthOf = ({
-  source: { ttl, staleIfError },
-  checked = 0,
-  failure,
-}: Pick<SourceRecord, 'source' | 'checked' | 'failure'>): SourceHealth => ({
-  checked,
-  ttl,
-  staleIfError,
+const healthOf = ({ source: { ttl, staleIfError }, checked = 0, failure }: Attempted): SourceHealth => ({
+  ...{ checked, ttl, staleIfError },
   ...(failure && { failing: failure.status }),
 })
 
-/** Stores the source of an agent. Without a new revision, its health gets a number only if the edge has another. */
-export const saveSource = (
-  sql: SqlStorage,
-  id: string,
-  record: SourceRecord,
-  revision: number | undefined,
-): PublishedHealth => {
-  const before = selectSource(sql, id)
-  const now = Date.now()
-  const { source, checked, failure, card, validators = {}, verification, pending } = record
-  const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
-  const failures = failure ? (same?.failures ?? 0) + 1 : 0
-  const failingSince = failure ? (same?.failingSince ?? now) : null
-  const isPublished = before !== undefined && before.failure?.status === failure?.status
-  const seq = revision ?? (isPublished ? before.publishedSeq : selectLastSeq(sql, id) + 1)
-  const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
-  storeRow(sql, sources, {
-    ...{ id, source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since: failingSince },
-    ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
-  })
+/** Stores the source of an agent, and what was fetched from it. */
+export const saveSource = (sql: SqlStorage, id: string, record: SourceRecord, revision?: number): PublishedHealth => {
+  const { card, validators = {}, verification, pending } = record
   deleteRows(sql, [fetched], id)
   if (card !== undefined)
     storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
   if (verification) saveVerification(sql, id, verification)
   if (pending) savePending(sql, id, pending)
-  return { seq, health: healthOf(record) }
+  return saveAttempt(sql, id, record, revision)
+}
+
+/** Stores the last attempt to fetch a card. Its health gets a number with a revision, or if the edge has another. */
+export const saveAttempt = (sql: SqlStorage, id: string, attempted: Attempted, revision?: number): PublishedHealth => {
+  const before = selectSource(sql, id)
+  const now = Date.now()
+  const { source, checked, failure } = attempted
+  const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
+  const failures = failure ? (same?.failures ?? 0) + 1 : 0
+  const isPublished = before !== undefined && before.failure?.status === failure?.status
+  const seq = revision ?? (isPublished ? before.publishedHealth.seq : selectLastSeq(sql, id) + 1)
+  const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
+  const failing_since = failure ? (same?.failingSince ?? now) : null
+  const row = {
+    ...{ source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since },
+    ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
+  }
+  const assignments = Object.keys(row).map(column => `${column} = ?`)
+  if (before) sql.exec(`UPDATE sources SET ${assignments.join(', ')} WHERE id = ?`, ...Object.values(row), id)
+  else insertRow(sql, sources, { id, ...row })
+  return { seq, health: healthOf(attempted) }
 }
 
 /** Returns when a source is to be fetched again after so many failures in a row, in ms since 1970. */
@@ -108,14 +103,12 @@ export const nextRefreshAt = (ttl: number, failures: number, now: number): numbe
 }
 
 /** Returns the highest number taken by an agent's revisions, its published health and new signatures; 0 for none. */
-export const selectLastSeq = (sql: SqlStorage, id: string): number =>
-  selectValue<number | null>(
-    sql,
-    `SELECT MAX(seq) FROM (
-      SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
-      UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`,
-    id,
-  ) ?? 0
+export const selectLastSeq = (sql: SqlStorage, id: string): number => {
+  const query = `SELECT MAX(seq) FROM (
+    SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
+    UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`
+  return selectValue<number | null>(sql, query, id) ?? 0
+}
 
 /** The facts that an owner needs to review a pending card. */
 type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
@@ -134,11 +127,7 @@ export const saveVerification = (sql: SqlStorage, id: string, verification: Card
 }
 
 /** Returns what was fetched for an agent, and what is known about it. Without `withCards`, the documents are empty. */
-export const selectFetched = (
-  sql: SqlStorage,
-  id: string,
-  withCards = true,
-): Pick<SourceRecord, 'card' | 'validators' | 'verification' | 'pending'> => {
+export const selectFetched = (sql: SqlStorage, id: string, withCards = true) => {
   const query = `SELECT id, name, ${withCards ? 'card' : "''"} AS card, validators, review FROM fetched WHERE id = ?`
   const rows = selectAll<Row<typeof fetched>>(sql, query, id)
   const served = rows.find(({ name }) => name === 'served')

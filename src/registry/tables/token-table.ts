@@ -1,7 +1,7 @@
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import { keyOf } from '../kv-format.ts'
-import { defineTable, selectColumn, selectValue, type WriteResult } from '../sql.ts'
+import { defineTable, selectJson, selectValue, type WriteResult } from '../sql.ts'
 import type { TokenRecord } from '../token-record.ts'
 
 /** The tokens, by the hashes of their texts. */
@@ -25,10 +25,8 @@ export const issueToken = (
 ): WriteResult<{ outcome: 'issued'; seq: number }, IssueRejection> => {
   if (countTokens(sql) >= MAX_TOKENS) sql.exec('DELETE FROM tokens WHERE expires <= ?', Date.now())
   if (countTokens(sql) >= MAX_TOKENS) return { error: { outcome: 'too-many-tokens', limit: MAX_TOKENS } }
-  const { rowsWritten } = sql.exec(
-    'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)',
-    ...[record.id, hash, record.expires, JSON.stringify(record)],
-  )
+  const query = 'INSERT OR IGNORE INTO tokens (id, hash, expires, record) VALUES (?, ?, ?, ?)'
+  const { rowsWritten } = sql.exec(query, record.id, hash, record.expires, JSON.stringify(record))
   if (rowsWritten === 0) return { error: { outcome: 'id-taken' } }
   const { id, scopes, agents, tiers, expires } = record
   const until = expires === null ? null : new Date(expires).toISOString()
@@ -38,11 +36,11 @@ export const issueToken = (
 
 /** Returns a page of tokens ordered by id, those after `after`; expired ones included. */
 export const selectTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
-  selectColumn<string>(
+  selectJson(
     sql,
     'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?',
     ...[after, Math.min(limit, MAX_PAGE_SIZE + 1)],
-  ).map(record => JSON.parse(record) as TokenRecord)
+  )
 
 /** Deletes a token. The hash lets the calling isolate forget it at once. */
 export const revokeToken = (

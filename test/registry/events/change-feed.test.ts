@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ChangeFeed, readPage, writePage } from '../../../src/registry/events/change-feed.ts'
+import { openChangeFeed, readPage, writePage } from '../../../src/registry/events/change-feed.ts'
 import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openSql } from '../../support/storage.ts'
 
@@ -37,7 +37,7 @@ describe('the event of a change', () => {
 })
 
 it('the table of changes ignores what it has already', () => {
-  const table = new ChangeFeed(openSql())
+  const table = openChangeFeed(openSql())
   const changes = [1, 2].map(number => change({ number }))
   expect([table.append(changes), table.append(changes), table.newest()]).toEqual([changes, [], 2])
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { ChangeFeed } from '../../../src/registry/events/change-feed.ts'
-import { WebhookQueue } from '../../../src/registry/events/webhook-queue.ts'
+import { type ChangeFeed, openChangeFeed } from '../../../src/registry/events/change-feed.ts'
+import { openWebhookQueue } from '../../../src/registry/events/webhook-queue.ts'
 import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openSql } from '../../support/storage.ts'
 
@@ -13,7 +13,7 @@ const change = (number: number): StoredChange => ({
 let sql: SqlStorage
 let changes: ChangeFeed
 let env: Partial<Env>
-let queue: WebhookQueue
+let queue: ReturnType<typeof openWebhookQueue>
 let answers: (Response | Error)[]
 let sent: { url: string; id: string; body: { type: string; data: { agent: string } }; init: RequestInit }[]
 let logged: { event: string; 'calling_card.detail': string; 'http.response.status_code'?: number }[]
@@ -21,7 +21,7 @@ let logged: { event: string; 'calling_card.detail': string; 'http.response.statu
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 22) })
   sql = openSql()
-  changes = new ChangeFeed(sql)
+  changes = openChangeFeed(sql)
   env = {}
   deploy({ WEBHOOK_URL: url, WEBHOOK_SECRET: key, ALLOWED_ORIGINS: '' })
   answers = []
@@ -41,7 +41,7 @@ beforeEach(() => {
 /** Starts the queue again, with other variables. */
 const deploy = (variables: Partial<Env>) => {
   env = { ...env, ...variables }
-  queue = new WebhookQueue(sql, changes, env as Env)
+  queue = openWebhookQueue(sql, changes, env as Env)
 }
 
 /** Stores changes as the feed does. */

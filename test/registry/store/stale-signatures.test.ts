@@ -143,10 +143,13 @@ describe('the outbox of a Registry whose keys change', () => {
     const { sql } = host.storage
     const agents = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
       INSERT INTO`
-    const columns = 'seq, visibility, origin, modified, manifest_etag, summary, search_fields'
-    sql.exec(
-      `${agents} agents (id, ${columns}) SELECT 'copy-' || i, ${columns} FROM n, agents WHERE agents.id = 'weather'`,
-    )
+    for (const [table, columns] of Object.entries({
+      agents: 'seq, visibility, origin, modified, manifest_etag, summary, search_fields',
+      revisions: 'seq, created, origin, manifest, made_by, author',
+    }))
+      sql.exec(
+        `${agents} ${table} (id, ${columns}) SELECT 'copy-' || i, ${columns} FROM n, ${table} WHERE id = 'weather'`,
+      )
     sql.exec(`${agents} card_signatures SELECT 'copy-' || i, 'other keys', '{}', 0, 0 FROM n`)
     const added = countAdditions()
     await host.deploy({})
