@@ -53,9 +53,7 @@ type SignalLimits = DiscoveryLimits & { signal: AbortSignal }
 
 /** Requests the lists that the server declares as its capabilities. */
 const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLimits): Promise<Discovery> => {
-  const { requestTimeoutMs: timeoutMs, signal, maxResponseBytes, maxSessionBytes, elicitations } = limits
-  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
-  const opened = await openSession(url, fetch, options)
+  const opened = await openSession(url, fetch, { ...limits, timeoutMs: limits.requestTimeoutMs })
   if ('failure' in opened) return opened
   const { session } = opened
   try {

@@ -25,7 +25,7 @@ export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 export class SilenceTimer {
   readonly #controller = new AbortController()
   readonly #timeoutMs: number
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setTimeout> | null = null
   #elicitations = 0
   #hasEnded = false
 
@@ -39,7 +39,7 @@ export class SilenceTimer {
   }
 
   restart(): void {
-    this.#stop()
+    clearTimeout(this.#timer)
     if (this.#hasEnded || this.#elicitations > 0) return
     this.#timer = setTimeout(() => this.#controller.abort('The tool was silent for too long.'), this.#timeoutMs)
   }
@@ -47,7 +47,7 @@ export class SilenceTimer {
   /** Does not count until there is an answer. */
   async pause<Result>(answer: Promise<Result>): Promise<Result> {
     this.#elicitations++
-    this.#stop()
+    clearTimeout(this.#timer)
     try {
       return await answer
     } finally {
@@ -58,30 +58,33 @@ export class SilenceTimer {
 
   end(): void {
     this.#hasEnded = true
-    this.#stop()
-  }
-
-  #stop(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#timer)
   }
 }
+
+/** A call of a tool that runs in a session. */
+type RunningCall = { silence: SilenceTimer; onElicitation: OnElicitation }
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
   /** The elicitations that are passed on: without a policy, none. */
   policy: ElicitationPolicy | undefined
-  readonly #calls = new Set<{ timer: SilenceTimer; onElicitation: OnElicitation }>()
+  readonly #calls = new Set<RunningCall>()
 
   constructor(policy: ElicitationPolicy | undefined) {
     this.policy = policy
   }
 
-  /** Adds a call. Returns the function that removes it. */
-  add(timer: SilenceTimer, onElicitation: OnElicitation): () => void {
-    const call = { timer, onElicitation }
+  /** Adds a call, and times its silence until it is removed. */
+  add(timeoutMs: number, onElicitation: OnElicitation): RunningCall {
+    const call = { silence: new SilenceTimer(timeoutMs), onElicitation }
     this.#calls.add(call)
-    return () => this.#calls.delete(call)
+    return call
+  }
+
+  remove(call: RunningCall): void {
+    this.#calls.delete(call)
+    call.silence.end()
   }
 
   /** Passes an elicitation on to the call that began last: a server does not name the tool that elicits. */
@@ -89,7 +92,7 @@ export class RunningCalls {
     const call = [...this.#calls].at(-1)
     const isAmbiguous = this.policy !== 'any' && this.#calls.size > 1
     if (call === undefined || this.policy === undefined || isAmbiguous) return { action: 'cancel' }
-    return call.timer.pause(call.onElicitation(toElicitation(params), signal))
+    return call.silence.pause(call.onElicitation(toElicitation(params), signal))
   }
 }
 
