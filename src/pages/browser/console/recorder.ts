@@ -61,6 +61,9 @@ type RecorderOptions = {
   onChange: (exchange: Exchange) => void
 }
 
+/** The agent gets no cookies of this host, and no redirect leads to an address that the card does not name. */
+const POLICY = { credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer' } as const
+
 /** Creates a `fetch` that adds credentials and records each exchange. */
 export const createRecorder =
   ({ credentials, hostOrigins, onChange }: RecorderOptions): typeof fetch =>
@@ -88,14 +91,7 @@ export const createRecorder =
     init.signal?.addEventListener('abort', () => update({ isOpen: false, failure: 'stopped' }))
     update()
     try {
-      // The agent gets no cookies of this host, and no redirect leads to an address that the card does not name.
-      const policy = {
-        credentials: 'omit',
-        cache: 'no-store',
-        redirect: 'error',
-        referrerPolicy: 'no-referrer',
-      } as const
-      const response = await fetch(url, { ...init, headers, ...policy })
+      const response = await fetch(url, { ...init, headers, ...POLICY })
       const status = `${response.status} ${response.statusText}`.trim()
       update({ status, responseHeaders: hideAll(response.headers), isOpen: response.body !== null })
       if (!response.body) return response

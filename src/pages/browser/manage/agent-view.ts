@@ -60,19 +60,18 @@ export const agentView = (context: Context, id: string): View => {
 
 /** Returns what reads the newest revision of an agent, once for all parts of a view. */
 const newestReader = ({ call }: Context, id: string): Agent['readNewest'] => {
+  let reading: ReturnType<Agent['readNewest']> | undefined
   const read: Agent['readNewest'] = async () => {
-    const { revisions } = await call('GET /agents/:id/revisions', { params: { id }, query: { limit: 1 } })
-    return call('GET /agents/:id/revisions/:seq', { params: { id, seq: revisions[0]?.seq ?? 1 } })
-  }
-  let reading: ReturnType<typeof read> | undefined
-  return () => {
-    reading ??= read()
-    // A failure is not remembered: the user may try again.
-    reading.catch(() => {
+    try {
+      const { revisions } = await call('GET /agents/:id/revisions', { params: { id }, query: { limit: 1 } })
+      return await call('GET /agents/:id/revisions/:seq', { params: { id, seq: revisions[0]?.seq ?? 1 } })
+    } catch (error) {
+      // A failure is not remembered: the user may try again.
       reading = undefined
-    })
-    return reading
+      throw error
+    }
   }
+  return () => (reading ??= read())
 }
 
 const overview = ({ id, name, description, version, visibility, set }: Agent): Child => [
@@ -122,10 +121,10 @@ const reportSection = ({ id, visibility, context: { call }, readNewest }: Agent)
     return [summarize(result), hint(subject), renderReport(result)]
   })
 
-const hasRemoteCard = (manifest: Json): boolean =>
-  isJsonObject(manifest) &&
-  isJsonObject(manifest.upstream) &&
-  ('card' in manifest.upstream || 'mcp' in manifest.upstream)
+const hasRemoteCard = (manifest: Json): boolean => {
+  const { upstream } = isJsonObject(manifest) ? manifest : {}
+  return isJsonObject(upstream) && ('card' in upstream || 'mcp' in upstream)
+}
 
 const summarize = ({ valid, errors, issues = [] }: LintResult): HTMLElement => {
   if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)

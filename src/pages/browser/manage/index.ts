@@ -8,6 +8,7 @@ import {
   details,
   element,
   field,
+  handleSubmit,
   list,
   message,
   options,
@@ -138,10 +139,7 @@ const showView = (...messages: readonly HTMLElement[]): void => {
 /** Runs the page: takes a token, and shows the view that the fragment of the address names. */
 export const start = (): void => {
   form.hidden = false
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    void enter()
-  })
+  handleSubmit(form, enter)
   // The link that skips the navigation is no view.
   addEventListener('hashchange', () => location.hash !== '#main' && showView())
   // A browser may keep the memory of a page that is left, to show it again.
@@ -173,10 +171,7 @@ const auditView = (context: Context): View => {
       return [head, shown > 0 && [scroller, more]]
     }, results)
   }
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    show()
-  })
+  handleSubmit(form, show)
   show()
   return { title: 'Audit', content: [form, count, results] }
 }

@@ -30,13 +30,10 @@ type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
 /** A view: its heading, and its content, which may load its parts by itself. */
 export type View = { title: string; content: Child }
 
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
 /** Returns a time as its reader writes it. */
-export const time = (iso: string): HTMLElement =>
-  element(
-    'time',
-    { datetime: iso },
-    new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
-  )
+export const time = (iso: string): HTMLElement => element('time', { datetime: iso }, timeFormat.format(new Date(iso)))
 
 /** Returns an error for people: what is wrong, and where. */
 export const describeFailure = (error: unknown): HTMLElement => {
