@@ -93,13 +93,9 @@ export class TaskTable {
     const { total } = sql.exec<{ total: number }>(count, ...filters).one()
     const { changed, id } = after ?? { changed: Number.MAX_SAFE_INTEGER, id: '' }
     // One more than the page has, to find out whether another page follows.
-    const found = sql
-      .exec<TaskPosition & { bytes: number }>(
-        `SELECT id, changed, bytes FROM tasks WHERE ${matches} AND (changed, id) < (?5, ?6)
-         ORDER BY changed DESC, id DESC LIMIT ?7`,
-        ...[...filters, changed, id, limit + 1],
-      )
-      .toArray()
+    const query = `SELECT id, changed, bytes FROM tasks WHERE ${matches} AND (changed, id) < (?5, ?6)
+         ORDER BY changed DESC, id DESC LIMIT ?7`
+    const found = sql.exec<TaskPosition & { bytes: number }>(query, ...filters, changed, id, limit + 1).toArray()
     let pageBytes = 0
     const page = found.slice(0, limit).filter(({ bytes }, index) => {
       pageBytes += bytes
@@ -150,11 +146,10 @@ export class TaskTable {
   }
 
   #readText(task: string, name: TextName): string | undefined {
-    const pieces = this.#storage.sql
-      .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number', task, name)
-      .toArray()
+    const query = 'SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number'
+    const pieces = this.#storage.sql.exec<{ bytes: ArrayBuffer }>(query, task, name)
     const decoder = new TextDecoder()
-    const texts = pieces.map(({ bytes }) => decoder.decode(bytes, { stream: true }))
+    const texts = Array.from(pieces, ({ bytes }) => decoder.decode(bytes, { stream: true }))
     return texts.length > 0 ? texts.join('') : undefined
   }
 

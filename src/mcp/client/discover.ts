@@ -35,11 +35,7 @@ type DiscoveryLimits = typeof discoveryLimits & {
 }
 
 /** Asks an MCP server for everything that it declares, in a session of its own. */
-export const discover = async (
-  url: string,
-  fetch: UpstreamFetch,
-  limits: DiscoveryLimits = discoveryLimits,
-): Promise<Discovery> => {
+export const discover = async (url: string, fetch: UpstreamFetch, limits: DiscoveryLimits = discoveryLimits) => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const first = await discoverOnce(url, fetch, { ...limits, signal })
   const isLost = 'failure' in first && first.failure.code === 'session-lost'

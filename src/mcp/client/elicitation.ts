@@ -110,13 +110,12 @@ const ElicitationRequest = v.object({
   ]),
 })
 
+type Ask = (elicitation: Elicitation) => Promise<ElicitResult>
+
 /** Passes on all elicitations of a result. Returns undefined if it requires something else, such as sampling. */
-const elicitAll = async (
-  { inputRequests }: v.InferOutput<typeof InputRequired>,
-  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
-): Promise<Record<string, ElicitResult> | undefined> => {
+const elicitAll = async (requests: object, ask: Ask): Promise<Record<string, ElicitResult> | undefined> => {
   const answers: Record<string, ElicitResult> = {}
-  for (const [key, request] of Object.entries(inputRequests)) {
+  for (const [key, request] of Object.entries(requests)) {
     const { output, success } = v.safeParse(ElicitationRequest, request)
     if (!success) return undefined
     answers[key] = await ask(toElicitation(output.params))
@@ -132,7 +131,7 @@ const RECALL_MS = 250
 export const callWithElicitation = async (
   params: CallToolRequest['params'],
   call: (params: CallToolRequest['params']) => Promise<CallToolResult>,
-  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
+  ask: Ask,
 ): Promise<{ result: CallToolResult } | { failure: McpError }> => {
   let more: object = {}
   for (let round = 0; ; round++) {
@@ -140,9 +139,9 @@ export const callWithElicitation = async (
     const { output, success } = v.safeParse(InputRequired, result)
     if (!success) return { result }
     if (round === MAX_INPUT_ROUNDS) return declined('asked for input too many times')
-    const inputResponses = await elicitAll(output, ask)
+    const { inputRequests, requestState } = output
+    const inputResponses = await elicitAll(inputRequests, ask)
     if (inputResponses === undefined) return declined(UNSUPPORTED_INPUT)
-    const { requestState } = output
     const isAnswered = Object.keys(inputResponses).length > 0
     if (!isAnswered) await new Promise(resolve => setTimeout(resolve, RECALL_MS))
     more = { ...(isAnswered && { inputResponses }), ...(requestState !== undefined && { requestState }) }
