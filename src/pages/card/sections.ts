@@ -1,11 +1,5 @@
 import { html } from 'hono/html'
-import {
-  type AgentCard,
-  type AgentInterface,
-  type AgentSkill,
-  describeAge,
-  type ReceiptTest,
-} from '../../card/model/index.ts'
+import { type AgentCard, type AgentSkill, describeAge, type ReceiptTest } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { representationLabels, webUrl } from '../text/index.ts'
@@ -88,13 +82,13 @@ const routeWords = {
 } as const
 
 /** Renders where an agent is called: each address once, with the protocols that it speaks. */
-const endpointsSection = ({ route }: CardFacts, interfaces: readonly AgentInterface[]): Html => {
+const endpointsSection = ({ route }: CardFacts, interfaces: AgentCard['supportedInterfaces']): Html => {
   const endpoints = Map.groupBy(interfaces, ({ url, tenant }) => JSON.stringify([url, tenant]))
   const items = [...endpoints.values()].map(endpointItem)
   return section('endpoints', 'Endpoints', html`<p>${routeWords[route]}</p>\n<ul class="endpoints">${items}</ul>`)
 }
 
-const endpointItem = (interfaces: readonly AgentInterface[], index: number): Part => {
+const endpointItem = (interfaces: AgentCard['supportedInterfaces'], index: number): Part => {
   const [first] = interfaces
   if (first === undefined) return undefined
   const bindings = [...Map.groupBy(interfaces, ({ protocolBinding }) => protocolBinding)].map(([binding, each]) => {

@@ -19,25 +19,14 @@ import {
 } from '../elements/index.ts'
 import { countIssues, type LintResult, NOTE_GROUPS, SEVERITIES } from '../report/index.ts'
 import { differenceDetails, revisionSection } from './revisions-section.ts'
-import {
-  type Agent,
-  type Context,
-  confirmAction,
-  labelWith,
-  load,
-  runOn,
-  section,
-  statusOutput,
-  time,
-  type View,
-} from './view.ts'
+import { type Agent, type Context, confirmAction, labelWith, load, runOn, section, statusOutput, time } from './view.ts'
 import { describeObserved, describeSource, describeVerification } from './wording.ts'
 
 /** Characters of a card that are shown; all of it is copied. */
 const MAX_CARD_CHARACTERS = 200_000
 
 /** Shows one agent: what is registered and served, what could be better, how it has changed, and how it is called. */
-export const agentView = (context: Context, id: string): View => {
+export const agentView = (context: Context, id: string) => {
   const parts = load(async () => {
     const { agents } = await context.call('GET /agents', { query: { id } })
     const [listed] = agents

@@ -1,12 +1,12 @@
 import { plural, shorten } from '../../text/index.ts'
-import { append, button, code, element, field, handleSubmit, PLAIN_INPUT, paragraph } from '../elements/index.ts'
-import { type Context, type ListedAgent, showPages, showSearch, statusOutput, type View } from './view.ts'
+import { button, code, element, field, handleSubmit, PLAIN_INPUT, paragraph } from '../elements/index.ts'
+import { type Context, type ListedAgent, showPages, showSearch, statusOutput } from './view.ts'
 
 /** The time after the last key, before the page searches. */
 const TYPING_PAUSE_MS = 250
 
 /** Shows the agents that a token may write, with a filter by words. */
-export const agentsView = (context: Context): View => {
+export const agentsView = (context: Context) => {
   const filter = element('input', { type: 'search', autocomplete: 'off', maxlength: '200' })
   const form = element(
     'form.inline-form',
@@ -23,7 +23,7 @@ export const agentsView = (context: Context): View => {
       const query = { writable: true, limit: 24, q: words || undefined }
       const more = await showPages(context.pages('GET /agents', { query }), ({ agents, cursor }) => {
         const added = agents.map(agentItem)
-        append(items, added)
+        items.append(...added)
         if (isCurrent()) count.replaceChildren(describeCount(items.childElementCount, words, cursor !== undefined))
         return added[0]
       })

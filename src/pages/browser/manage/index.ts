@@ -20,16 +20,7 @@ import {
 import { agentView } from './agent-view.ts'
 import { agentHref, agentsView } from './agents-view.ts'
 import { tokensView } from './tokens-view.ts'
-import {
-  type Context,
-  createTable,
-  describeFailure,
-  showPages,
-  showSearch,
-  statusOutput,
-  time,
-  type View,
-} from './view.ts'
+import { type Context, createTable, describeFailure, showPages, showSearch, statusOutput, time } from './view.ts'
 import { ACTIONS, describeActor, describeDetails, describeGrant, describeHead } from './wording.ts'
 
 /** The session. Only its client has the token, until the page is left or the user has it forgotten. */
@@ -108,7 +99,8 @@ const showSession = (grant: Context['grant']): void => {
   )
 }
 
-const findView = ([name, id]: readonly string[], current: Context): View => {
+/** Returns the view that a path names: its heading, and its content, which may load its parts by itself. */
+const findView = ([name, id]: readonly string[], current: Context): { title: string; content: Child } => {
   if (name === 'agents' && id) return agentView(current, decode(id))
   if (name === 'tokens') return tokensView(current)
   if (name === 'audit') return auditView(current)
@@ -147,7 +139,7 @@ export const start = (): void => {
 }
 
 /** Shows the audit of a host, for admins: who changed what, newest first. */
-const auditView = (context: Context): View => {
+const auditView = (context: Context) => {
   const form = filterForm()
   const count = statusOutput()
   const results = element('div')
@@ -196,12 +188,10 @@ type AuditPage = ResponseOf<'GET /audit'>
 const renderHead = (head: AuditPage['head']): HTMLElement[] => {
   const text = describeHead(head)
   if (!head) return [paragraph(text)]
+  const line = element('p', code(`${head.number}:${head.hash}`))
   return [
     message(head.signature === undefined ? 'warn' : 'good', text),
-    details(
-      'The newest entry as a line to keep outside of this host',
-      element('p', code(`${head.number}:${head.hash}`)),
-    ),
+    details('The newest entry as a line to keep outside of this host', line),
   ]
 }
 

@@ -25,7 +25,6 @@ import {
   showPages,
   statusOutput,
   time,
-  type View,
 } from './view.ts'
 import { describeGrant } from './wording.ts'
 
@@ -33,7 +32,7 @@ type IssuedToken = ResponseOf<'POST /tokens'>
 type Token = ResponseOf<'GET /tokens'>['tokens'][number]
 
 /** Shows the tokens of a host, for admins: issues one, lists and revokes all. */
-export const tokensView = (context: Context): View => {
+export const tokensView = (context: Context) => {
   const issued = element('div')
   const tokens = element('div')
   const showTokens = () => load(() => readTokens(context), tokens)
