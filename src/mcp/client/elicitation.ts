@@ -24,6 +24,7 @@ export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 /** Aborts a call that is silent for too long, unless it waits for an answer of the caller. */
 export class SilenceTimer {
   readonly #controller = new AbortController()
+  readonly signal = this.#controller.signal
   readonly #timeoutMs: number
   #timer: ReturnType<typeof setTimeout> | null = null
   #elicitations = 0
@@ -32,10 +33,6 @@ export class SilenceTimer {
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
     this.restart()
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   restart(): void {
