@@ -37,12 +37,11 @@ type DiscoveryLimits = typeof discoveryLimits & {
 /** Asks an MCP server for everything that it declares, in a session of its own. */
 export const discover = async (url: string, fetch: UpstreamFetch, limits: DiscoveryLimits = discoveryLimits) => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
-  const first = await discoverOnce(url, fetch, { ...limits, signal })
-  const isLost = 'failure' in first && first.failure.code === 'session-lost'
-  const last = isLost ? await discoverOnce(url, fetch, { ...limits, signal }) : first
-  return 'failure' in last && last.failure.code === 'session-lost'
-    ? { failure: notReady(`loses its sessions (HTTP ${last.failure.status})`) }
-    : last
+  for (let isRetry = false; ; isRetry = true) {
+    const found = await discoverOnce(url, fetch, { ...limits, signal })
+    if (!('failure' in found) || found.failure.code !== 'session-lost') return found
+    if (isRetry) return { failure: notReady(`loses its sessions (HTTP ${found.failure.status})`) }
+  }
 }
 
 type SignalLimits = DiscoveryLimits & { signal: AbortSignal }

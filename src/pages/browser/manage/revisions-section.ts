@@ -100,12 +100,9 @@ const rollBack = async (seq: number, history: History): Promise<void> => {
 }
 
 const describeEffect = (comparison: Comparison | undefined, newest: Revision): Child => {
+  if (!comparison && newest.by === 'removal') return paragraph('The agent was removed: clients can find it again.')
   if (!comparison)
-    return paragraph(
-      newest.by === 'removal'
-        ? 'The agent was removed: clients can find it again.'
-        : 'What that changes for clients is not known, because one of the two revisions has no card.',
-    )
+    return paragraph('What that changes for clients is not known, because one of the two revisions has no card.')
   const { changes, class: changeClass } = comparison
   if (changes.length === 0) return paragraph('Clients get the same card as now.')
   return [
