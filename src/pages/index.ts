@@ -38,27 +38,21 @@ const scriptPage = (summary: string, content: Omit<Page, 'main'>, main: (request
     ),
   )
 
+const catalog = {
+  ...described,
+  summary: 'Get the page on which people find agents',
+  description: 'For browsers only. Its query is that of `GET /agents`.',
+  problems: ['not-found'],
+} as const
+
 /** `GET /` and `GET /agents` for browsers: the agents that match a search. */
-export const getCatalogPage = page(
-  endpoint(
-    {
-      ...described,
-      summary: 'Get the page on which people find agents',
-      description: 'For browsers only. Its query is that of `GET /agents`.',
-      problems: ['not-found'],
-    },
-    catalogPage,
-  ),
-)
+export const getCatalogPage = page(endpoint(catalog, catalogPage))
 
 /** `GET /agents/{id}` for browsers: the card of an agent. */
 export const getCardPage = page(
   endpoint(
-    {
-      ...described,
-      ...{ summary: 'Get the page of an agent', params: agentPath, problems: ['agent-not-found'] },
-    },
-    ({ params: { id }, ...context }) => cardPage(id, context),
+    { ...described, summary: 'Get the page of an agent', params: agentPath, problems: ['agent-not-found'] },
+    cardPage,
   ),
 )
 

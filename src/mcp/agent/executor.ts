@@ -54,10 +54,8 @@ export const createToolExecutor = (
     }
     const background = createReporter(ids, publish, () => void end())
     const { signal } = begun.controller
-    begun.run = new ToolRun(tool, {
-      ...{ context: contextId, signal, reporter, background },
-      onEnd: () => running.end(taskId),
-    })
+    const onEnd = (): void => running.end(taskId)
+    begun.run = new ToolRun(tool, { context: contextId, signal, reporter, background, onEnd })
     void begun.run.start()
     await begun.run.answered
   },

@@ -53,7 +53,7 @@ export class BoundedEventStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #isEnding = false
   #unread = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setTimeout> | null = null
 
   /** Calls `onClosed` once: after the last event was read, or when the client has left. */
   constructor(onClosed: () => void) {
@@ -109,8 +109,8 @@ export class BoundedEventStream {
   }
 
   #stopTimer(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#timer)
+    this.#timer = null
   }
 
   #close(): void {

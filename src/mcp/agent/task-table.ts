@@ -45,13 +45,11 @@ const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STAT
 /** The tasks of an agent in the SQLite database of its Durable Object. */
 export class TaskTable {
   readonly #storage: DurableObjectStorage
-  readonly #maxTasks: number
-  readonly #maxBytes: number
+  readonly #limits: { maxTasks: number; maxBytes: number }
 
   constructor(storage: DurableObjectStorage, { maxTasks = MAX_TASKS, maxBytes = MAX_TASK_BYTES } = {}) {
     this.#storage = storage
-    this.#maxTasks = maxTasks
-    this.#maxBytes = maxBytes
+    this.#limits = { maxTasks, maxBytes }
     storage.sql.exec(`
       CREATE TABLE IF NOT EXISTS tasks (
         id TEXT PRIMARY KEY, owner TEXT NOT NULL, principal TEXT NOT NULL, context TEXT NOT NULL,
@@ -91,18 +89,13 @@ export class TaskTable {
     const { sql } = this.#storage
     const matches = 'owner = ?1 AND (?2 IS NULL OR context = ?2) AND (?3 IS NULL OR state = ?3) AND changed > ?4'
     const filters = [owner, context ?? null, state ?? null, changedAfter]
-    const { total } = sql
-      .exec<{ total: number }>(`SELECT count(*) AS total FROM tasks WHERE ${matches}`, ...filters)
-      .one()
+    const count = `SELECT count(*) AS total FROM tasks WHERE ${matches}`
+    const { total } = sql.exec<{ total: number }>(count, ...filters).one()
     const { changed, id } = after ?? { changed: Number.MAX_SAFE_INTEGER, id: '' }
     // One more than the page has, to find out whether another page follows.
-    const found = sql
-      .exec<TaskPosition & { bytes: number }>(
-        `SELECT id, changed, bytes FROM tasks WHERE ${matches} AND (changed, id) < (?5, ?6)
-         ORDER BY changed DESC, id DESC LIMIT ?7`,
-        ...[...filters, changed, id, limit + 1],
-      )
-      .toArray()
+    const query = `SELECT id, changed, bytes FROM tasks WHERE ${matches} AND (changed, id) < (?5, ?6)
+         ORDER BY changed DESC, id DESC LIMIT ?7`
+    const found = sql.exec<TaskPosition & { bytes: number }>(query, ...filters, changed, id, limit + 1).toArray()
     let pageBytes = 0
     const page = found.slice(0, limit).filter(({ bytes }, index) => {
       pageBytes += bytes
@@ -130,9 +123,8 @@ export class TaskTable {
   /** Deletes expired tasks. Returns when to do so again, in ms since the epoch, unless there are no tasks. */
   deleteExpired(now: number): number | undefined {
     this.#storage.transactionSync(() => this.#evict(now))
-    const { changed } = this.#storage.sql
-      .exec<{ changed: number | null }>('SELECT min(changed) AS changed FROM tasks')
-      .one()
+    const oldest = 'SELECT min(changed) AS changed FROM tasks'
+    const { changed } = this.#storage.sql.exec<{ changed: number | null }>(oldest).one()
     return changed === null ? undefined : changed + TASK_LIFETIME_SECONDS * 1000
   }
 
@@ -154,11 +146,10 @@ export class TaskTable {
   }
 
   #readText(task: string, name: TextName): string | undefined {
-    const pieces = this.#storage.sql
-      .exec<{ bytes: ArrayBuffer }>('SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number', task, name)
-      .toArray()
+    const query = 'SELECT bytes FROM pieces WHERE task = ? AND name = ? ORDER BY number'
+    const pieces = this.#storage.sql.exec<{ bytes: ArrayBuffer }>(query, task, name)
     const decoder = new TextDecoder()
-    const texts = pieces.map(({ bytes }) => decoder.decode(bytes, { stream: true }))
+    const texts = Array.from(pieces, ({ bytes }) => decoder.decode(bytes, { stream: true }))
     return texts.length > 0 ? texts.join('') : undefined
   }
 
@@ -173,6 +164,7 @@ export class TaskTable {
    */
   #evict(now: number): void {
     const { sql } = this.#storage
+    const { maxTasks, maxBytes } = this.#limits
     const expired = now - TASK_LIFETIME_SECONDS * 1000
     const { count, bytes, oldest } = sql
       .exec<{ count: number; bytes: number | null; oldest: number | null }>(
@@ -180,7 +172,7 @@ export class TaskTable {
          FROM tasks WHERE state IN ${terminalStates}`,
       )
       .one()
-    if (count <= this.#maxTasks && (bytes ?? 0) <= this.#maxBytes && (oldest ?? now) > expired) return
+    if (count <= maxTasks && (bytes ?? 0) <= maxBytes && (oldest ?? now) > expired) return
     const evicted = sql
       .exec<{ id: string }>(
         `WITH
@@ -199,7 +191,7 @@ export class TaskTable {
              FROM by_owner
            )
          SELECT id FROM ranked WHERE changed <= ? OR rank > ? OR total_bytes > ?`,
-        ...[expired, this.#maxTasks, this.#maxBytes],
+        ...[expired, maxTasks, maxBytes],
       )
       .toArray()
     for (const { id } of evicted) {
@@ -234,13 +226,11 @@ const DEFAULT_PAGE_SIZE = 50
 /** The tasks that one caller may see. Anonymous callers find theirs only by id, which cannot be guessed. */
 export class CallerTaskStore implements TaskStore {
   readonly #table: TaskTable
-  readonly #owner: string
-  readonly #identity: CallerIdentity
+  readonly #caller: Pick<TaskKeys, 'owner' | 'principal'>
 
-  constructor(table: TaskTable, identity: CallerIdentity) {
+  constructor(table: TaskTable, { authenticated, name }: CallerIdentity) {
     this.#table = table
-    this.#owner = identity.authenticated ? identity.name : ''
-    this.#identity = identity
+    this.#caller = { owner: authenticated ? name : '', principal: name }
   }
 
   async save(task: Task): Promise<void> {
@@ -248,9 +238,7 @@ export class CallerTaskStore implements TaskStore {
     const history = first && others.length >= MAX_HISTORY ? [first, ...others.slice(1 - MAX_HISTORY)] : task.history
     const { id, contextId, status } = task
     this.#table.save({
-      id,
-      owner: this.#owner,
-      principal: this.#identity.name,
+      ...{ id, ...this.#caller },
       context: contextId,
       state: taskStateToJSON(status?.state ?? 0),
       changed: Date.parse(status?.timestamp ?? '') || Date.now(),
@@ -260,15 +248,16 @@ export class CallerTaskStore implements TaskStore {
 
   async load(id: string): Promise<Task | undefined> {
     // Task ids are UUIDs. SQLite refuses to look up much longer ones.
-    const task = id.length <= MAX_TASK_ID_LENGTH ? this.#table.load(id, this.#owner) : undefined
+    const task = id.length <= MAX_TASK_ID_LENGTH ? this.#table.load(id, this.#caller.owner) : undefined
     return task && Task.fromJSON(task)
   }
 
   async list(request: ListTasksRequest): Promise<ListTasksResponse> {
     const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE
-    if (this.#owner === '') return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+    const { owner } = this.#caller
+    if (owner === '') return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
     const { tasks, total, last } = this.#table.list({
-      owner: this.#owner,
+      owner,
       // Longer than any context is, and not too long for SQLite.
       context: request.contextId.slice(0, MAX_CONTEXT_ID_LENGTH + 1) || undefined,
       state: request.status ? taskStateToJSON(request.status) : undefined,

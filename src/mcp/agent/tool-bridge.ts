@@ -40,13 +40,9 @@ export class ToolBridge {
 
   constructor(ctx: DurableObjectState, env: Env, refreshCard: RefreshCard) {
     this.#alarm = new Alarm(ctx.storage)
-    const refresh = throttle(async () => {
-      try {
-        await refreshCard(this.#id, env)
-      } catch (error) {
-        log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
-      }
-    }, REFRESH_INTERVAL_MS)
+    const logFailure = (error: unknown): void =>
+      log('error', 'refresh-failed', { 'gen_ai.agent.id': this.#id, 'exception.message': String(error) })
+    const refresh = throttle(() => refreshCard(this.#id, env).catch(logFailure), REFRESH_INTERVAL_MS)
     this.#tasks = new TaskTable(ctx.storage)
     this.#client = new ToolClient(env, () => ctx.waitUntil(refresh()))
     this.#tasks.failInterrupted()
@@ -129,7 +125,7 @@ export const createCallerIdentifier = () => {
 }
 
 /** Returns a function that runs `work` at once, and once more for all calls meanwhile, at most every `intervalMs`. */
-export const throttle = (work: () => Promise<void>, intervalMs: number): (() => Promise<void>) => {
+export const throttle = (work: () => Promise<unknown>, intervalMs: number): (() => Promise<void>) => {
   let isRequested = false
   let running: Promise<void> | undefined
   const run = async (): Promise<void> => {
@@ -212,13 +208,8 @@ export type RpcResponse = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
 /** What the SDK returns for a call: one response, or a stream of them. */
 type RpcResponses = RpcResponse | AsyncGenerator<RpcResponse, void, undefined>
 
-/** How to write the response to a call. */
-type ResponseFormat = {
-  /** JSON text of the caller's own id. */
-  id: string
-  /** The stream to write to if the response is one, else to close. */
-  stream: BoundedEventStream
-}
+/** The JSON text of the caller's own id, and the stream to write to if the response is one, else to close. */
+type ResponseFormat = { id: string; stream: BoundedEventStream }
 
 /** Returns the HTTP response for what the SDK returns: JSON, or an event stream. */
 export const toHttpResponse = async (responses: RpcResponses, format: ResponseFormat): Promise<Response> => {

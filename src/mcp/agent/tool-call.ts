@@ -126,12 +126,7 @@ const fromData = (data: JsonObject, candidates: Candidates, field: string): Tool
 const readsResource = (data: JsonObject, { resources, named }: Candidates): data is JsonObject & { resource: string } =>
   resources !== undefined && named === undefined && typeof data.resource === 'string'
 
-const fromNamedCall = (
-  data: JsonObject,
-  member: (typeof toolMembers)[number],
-  { tools, named }: Candidates,
-  field: string,
-): ToolCall | CallError => {
+const fromNamedCall = (data: JsonObject, member: string, { tools, named }: Candidates, field: string) => {
   const value = data[member] ?? null
   const tool = findTool(value, tools)
   if (tool === undefined) return unknownTool(`${field}.${member}`, value, tools)

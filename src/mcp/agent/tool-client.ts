@@ -15,19 +15,24 @@ import type { CallerIdentity } from './quotas.ts'
 import type { BridgeCall } from './tool-call.ts'
 import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './tool-outcome.ts'
 
-/** The circumstances of a call. */
-export type CallOptions = {
+/** The circumstances of a request to the server. */
+type ReadOptions = {
   caller: CallerIdentity
   /** The id of the A2A context. */
   context: string
   signal: AbortSignal
   /** The time that the tool may take without reporting progress. */
   timeoutSeconds: number
+}
+
+/** The circumstances of a call. */
+export type CallOptions = ReadOptions & {
   onProgress: (progress: Progress) => void
   onElicitation: OnElicitation
 }
 
 type Upstream = BridgeCall['upstream']
+type Resource = NonNullable<BridgeCall['resource']>
 
 /** Calls the tools of an MCP server, and reads its resources, in sessions that open with the first call. */
 export class ToolClient {
@@ -40,12 +45,10 @@ export class ToolClient {
   }
 
   async call(upstream: Upstream, name: string, args: JsonObject, options: CallOptions): Promise<ToolOutcome> {
-    const { signal, timeoutSeconds, onProgress, onElicitation } = options
-    const [timeoutMs, maxTimeoutMs] = [timeoutSeconds * 1000, MAX_TOOL_SECONDS * 1000]
+    const limits = { timeoutMs: options.timeoutSeconds * 1000, maxTimeoutMs: MAX_TOOL_SECONDS * 1000 }
     const owner = ownerOf(options)
     return this.#inSession(upstream, options, async pooled => {
-      const limits = { signal, timeoutMs, maxTimeoutMs, onProgress, onElicitation }
-      const called = await pooled.session.callTool(name, args, limits)
+      const called = await pooled.session.callTool(name, args, { ...options, ...limits })
       const content = ('result' in called && called.result.content) || []
       for (const block of content) if (block.type === 'resource_link') addLinked(pooled, owner, block.uri)
       return called
@@ -53,11 +56,7 @@ export class ToolClient {
   }
 
   /** Reads a resource that the card lists or that a result has linked for the owner of the session. */
-  async read(
-    upstream: Upstream,
-    { uri, isListed }: NonNullable<BridgeCall['resource']>,
-    options: Omit<CallOptions, 'onProgress' | 'onElicitation'>,
-  ): Promise<ToolOutcome> {
+  async read(upstream: Upstream, { uri, isListed }: Resource, options: ReadOptions): Promise<ToolOutcome> {
     const { signal, timeoutSeconds } = options
     return this.#inSession(upstream, options, async pooled => {
       if (!isListed && !pooled.linked.has(keyOf(ownerOf(options), uri))) return { failure: unknownResource }
@@ -70,7 +69,7 @@ export class ToolClient {
   /** Does some work in the owner's session, and again if the server has lost the session: then it has done nothing. */
   async #inSession(
     upstream: Upstream,
-    options: Pick<CallOptions, 'caller' | 'context' | 'timeoutSeconds'>,
+    options: ReadOptions,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
     const { timeoutSeconds } = options

@@ -39,20 +39,13 @@ export const misconfigured = (detail: string): ToolOutcome => ({ failure: { kind
 
 /** Returns what an error between this host and the MCP server means for the caller: the details are for the owner. */
 export const toFailedOutcome = (error: McpError, timeoutSeconds: number): ToolOutcome => {
-  switch (error.code) {
-    case 'refused':
-      return { refused: error.message }
-    case 'unreachable':
-      return { failure: { kind: 'unreachable' }, detail: error.why }
-    case 'timeout':
-      return { failure: { kind: 'timeout', seconds: timeoutSeconds } }
-    case 'broken-off':
-      return { failure: { kind: 'broken-off' } }
-    case 'too-large':
-      return { failure: { kind: 'response-too-large', maxBytes: error.maxBytes } }
-    default:
-      return { notReady: error.message, ...(error.quote !== undefined && { quote: error.quote }) }
-  }
+  const { code, message } = error
+  if (code === 'refused') return { refused: message }
+  if (code === 'unreachable') return { failure: { kind: 'unreachable' }, detail: error.why }
+  if (code === 'timeout') return { failure: { kind: 'timeout', seconds: timeoutSeconds } }
+  if (code === 'broken-off') return { failure: { kind: 'broken-off' } }
+  if (code === 'too-large') return { failure: { kind: 'response-too-large', maxBytes: error.maxBytes } }
+  return { notReady: message, ...(error.quote !== undefined && { quote: error.quote }) }
 }
 
 /** Returns the content of a tool's result as parts of A2A 1.0, in its order; structured content last. */
@@ -62,20 +55,14 @@ export const toParts = ({ content = [], structuredContent: data }: ToolResult): 
 ]
 
 const toPart = (block: ContentBlock): JsonObject => {
-  switch (block.type) {
-    case 'text':
-      return { text: block.text, mediaType: 'text/plain', ...metadata(pick(block, 'annotations')) }
-    case 'image':
-    case 'audio':
-      return { raw: block.data, mediaType: block.mimeType, ...metadata(pick(block, 'annotations')) }
-    case 'resource_link':
-      return toLink(block)
-    case 'resource':
-      return toResource(block)
-    default:
-      // A kind of content that MCP does not define yet.
-      return { data: block, mediaType: 'application/json' }
-  }
+  if (block.type === 'resource_link') return toLink(block)
+  if (block.type === 'resource') return toResource(block)
+  const annotations = metadata(pick(block, 'annotations'))
+  if (block.type === 'text') return { text: block.text, mediaType: 'text/plain', ...annotations }
+  if (block.type === 'image' || block.type === 'audio')
+    return { raw: block.data, mediaType: block.mimeType, ...annotations }
+  // A kind of content that MCP does not define yet.
+  return { data: block, mediaType: 'application/json' }
 }
 
 type Block<Type extends ContentBlock['type']> = Extract<ContentBlock, { type: Type }>

@@ -35,27 +35,20 @@ type DiscoveryLimits = typeof discoveryLimits & {
 }
 
 /** Asks an MCP server for everything that it declares, in a session of its own. */
-export const discover = async (
-  url: string,
-  fetch: UpstreamFetch,
-  limits: DiscoveryLimits = discoveryLimits,
-): Promise<Discovery> => {
+export const discover = async (url: string, fetch: UpstreamFetch, limits: DiscoveryLimits = discoveryLimits) => {
   const signal = AbortSignal.timeout(limits.timeoutMs)
-  const first = await discoverOnce(url, fetch, { ...limits, signal })
-  const isLost = 'failure' in first && first.failure.code === 'session-lost'
-  const last = isLost ? await discoverOnce(url, fetch, { ...limits, signal }) : first
-  return 'failure' in last && last.failure.code === 'session-lost'
-    ? { failure: notReady(`loses its sessions (HTTP ${last.failure.status})`) }
-    : last
+  for (let isRetry = false; ; isRetry = true) {
+    const found = await discoverOnce(url, fetch, { ...limits, signal })
+    if (!('failure' in found) || found.failure.code !== 'session-lost') return found
+    if (isRetry) return { failure: notReady(`loses its sessions (HTTP ${found.failure.status})`) }
+  }
 }
 
 type SignalLimits = DiscoveryLimits & { signal: AbortSignal }
 
 /** Requests the lists that the server declares as its capabilities. */
 const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLimits): Promise<Discovery> => {
-  const { requestTimeoutMs: timeoutMs, signal, maxResponseBytes, maxSessionBytes, elicitations } = limits
-  const options = { timeoutMs, signal, maxResponseBytes, maxSessionBytes, ...(elicitations && { elicitations }) }
-  const opened = await openSession(url, fetch, options)
+  const opened = await openSession(url, fetch, { ...limits, timeoutMs: limits.requestTimeoutMs })
   if ('failure' in opened) return opened
   const { session } = opened
   try {

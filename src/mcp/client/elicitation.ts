@@ -24,8 +24,9 @@ export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 /** Aborts a call that is silent for too long, unless it waits for an answer of the caller. */
 export class SilenceTimer {
   readonly #controller = new AbortController()
+  readonly signal = this.#controller.signal
   readonly #timeoutMs: number
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setTimeout> | null = null
   #elicitations = 0
   #hasEnded = false
 
@@ -34,12 +35,8 @@ export class SilenceTimer {
     this.restart()
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
   restart(): void {
-    this.#stop()
+    clearTimeout(this.#timer)
     if (this.#hasEnded || this.#elicitations > 0) return
     this.#timer = setTimeout(() => this.#controller.abort('The tool was silent for too long.'), this.#timeoutMs)
   }
@@ -47,7 +44,7 @@ export class SilenceTimer {
   /** Does not count until there is an answer. */
   async pause<Result>(answer: Promise<Result>): Promise<Result> {
     this.#elicitations++
-    this.#stop()
+    clearTimeout(this.#timer)
     try {
       return await answer
     } finally {
@@ -58,30 +55,33 @@ export class SilenceTimer {
 
   end(): void {
     this.#hasEnded = true
-    this.#stop()
-  }
-
-  #stop(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#timer)
   }
 }
+
+/** A call of a tool that runs in a session. */
+type RunningCall = { silence: SilenceTimer; onElicitation: OnElicitation }
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
   /** The elicitations that are passed on: without a policy, none. */
   policy: ElicitationPolicy | undefined
-  readonly #calls = new Set<{ timer: SilenceTimer; onElicitation: OnElicitation }>()
+  readonly #calls = new Set<RunningCall>()
 
   constructor(policy: ElicitationPolicy | undefined) {
     this.policy = policy
   }
 
-  /** Adds a call. Returns the function that removes it. */
-  add(timer: SilenceTimer, onElicitation: OnElicitation): () => void {
-    const call = { timer, onElicitation }
+  /** Adds a call, and times its silence until it is removed. */
+  add(timeoutMs: number, onElicitation: OnElicitation): RunningCall {
+    const call = { silence: new SilenceTimer(timeoutMs), onElicitation }
     this.#calls.add(call)
-    return () => this.#calls.delete(call)
+    return call
+  }
+
+  remove(call: RunningCall): void {
+    this.#calls.delete(call)
+    call.silence.end()
   }
 
   /** Passes an elicitation on to the call that began last: a server does not name the tool that elicits. */
@@ -89,7 +89,7 @@ export class RunningCalls {
     const call = [...this.#calls].at(-1)
     const isAmbiguous = this.policy !== 'any' && this.#calls.size > 1
     if (call === undefined || this.policy === undefined || isAmbiguous) return { action: 'cancel' }
-    return call.timer.pause(call.onElicitation(toElicitation(params), signal))
+    return call.silence.pause(call.onElicitation(toElicitation(params), signal))
   }
 }
 
@@ -107,13 +107,12 @@ const ElicitationRequest = v.object({
   ]),
 })
 
+type Ask = (elicitation: Elicitation) => Promise<ElicitResult>
+
 /** Passes on all elicitations of a result. Returns undefined if it requires something else, such as sampling. */
-const elicitAll = async (
-  { inputRequests }: v.InferOutput<typeof InputRequired>,
-  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
-): Promise<Record<string, ElicitResult> | undefined> => {
+const elicitAll = async (requests: object, ask: Ask): Promise<Record<string, ElicitResult> | undefined> => {
   const answers: Record<string, ElicitResult> = {}
-  for (const [key, request] of Object.entries(inputRequests)) {
+  for (const [key, request] of Object.entries(requests)) {
     const { output, success } = v.safeParse(ElicitationRequest, request)
     if (!success) return undefined
     answers[key] = await ask(toElicitation(output.params))
@@ -129,7 +128,7 @@ const RECALL_MS = 250
 export const callWithElicitation = async (
   params: CallToolRequest['params'],
   call: (params: CallToolRequest['params']) => Promise<CallToolResult>,
-  ask: (elicitation: Elicitation) => Promise<ElicitResult>,
+  ask: Ask,
 ): Promise<{ result: CallToolResult } | { failure: McpError }> => {
   let more: object = {}
   for (let round = 0; ; round++) {
@@ -137,9 +136,9 @@ export const callWithElicitation = async (
     const { output, success } = v.safeParse(InputRequired, result)
     if (!success) return { result }
     if (round === MAX_INPUT_ROUNDS) return declined('asked for input too many times')
-    const inputResponses = await elicitAll(output, ask)
+    const { inputRequests, requestState } = output
+    const inputResponses = await elicitAll(inputRequests, ask)
     if (inputResponses === undefined) return declined(UNSUPPORTED_INPUT)
-    const { requestState } = output
     const isAnswered = Object.keys(inputResponses).length > 0
     if (!isAnswered) await new Promise(resolve => setTimeout(resolve, RECALL_MS))
     more = { ...(isAnswered && { inputResponses }), ...(requestState !== undefined && { requestState }) }

@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject } from '../../json/index.ts'
 export type McpError =
   /** Blocked, without an address, or not answering: one outcome, so that nobody can probe. `why` is for the log. */
   | { code: 'unreachable'; message: string; why: string }
-  | { code: 'timeout' | 'broken-off'; message: string }
+  | { code: 'timeout'; message: string }
+  | { code: 'broken-off'; message: string }
   | { code: 'not-ready'; message: string; quote?: string }
   | { code: 'too-large'; message: string; maxBytes: number }
   /** The server no longer knows the session. The client may open a new one. */

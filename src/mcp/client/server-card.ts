@@ -10,11 +10,7 @@ import { truncate } from './mcp-error.ts'
  * Makes the card of agent `id` in the dialect `superx`, as SuperX describes an MCP server. Leaves out what does not fit
  * into a card and what is no tool, resource or prompt of MCP; `notes` lists these.
  */
-export const toSuperxCard = (
-  id: string,
-  discovered: Discovered,
-  serverUrl?: string,
-): { card: JsonObject; notes: Finding[] } => {
+export const toSuperxCard = (id: string, discovered: Discovered, serverUrl?: string) => {
   const { protocolVersion, capabilities, serverInfo, instructions } = discovered
   const budget = { entries: MAX_SKILLS, characters: MAX_MCP_LISTS_LENGTH }
   const lists = forms.flatMap(form => {
@@ -46,11 +42,7 @@ const MAX_DESCRIPTION_LENGTH = 4_000
  * Returns how a server describes itself: its title, or else its name, its description and its instructions. Leaves out
  * a text with the server's host, which the card of a gateway must not show.
  */
-const describeServer = (
-  { title, name, description }: JsonObject,
-  instructions: string | undefined,
-  serverUrl: string | undefined,
-): { described: string[]; notes: Finding[] } => {
+const describeServer = ({ title, name, description }: JsonObject, instructions?: string, serverUrl?: string) => {
   const texts = [nonEmpty(title) ?? nonEmpty(name), nonEmpty(description), nonEmpty(instructions)]
     .filter(text => text !== undefined)
     .map(text => truncate(text, MAX_DESCRIPTION_LENGTH))
@@ -99,11 +91,7 @@ export const pick = <Source extends object>(source: Source, ...names: (keyof Sou
 /** The rest of a card for its lists: entries of each list, and characters of JSON of all lists together. */
 type Budget = { entries: number; characters: number }
 
-const toEntries = (
-  { items, truncated }: Listed,
-  form: (typeof forms)[number],
-  budget: Budget,
-): { entries: JsonObject[]; notes: Finding[] } => {
+const toEntries = ({ items, truncated }: Listed, form: (typeof forms)[number], budget: Budget) => {
   const { member, item, key } = form
   const entries: JsonObject[] = []
   const notes: Finding[] = []

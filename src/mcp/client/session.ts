@@ -1,22 +1,10 @@
-import type {
-  CallToolRequest,
-  ClientOptions,
-  Progress,
-  StreamableHTTPClientTransport,
-} from '@modelcontextprotocol/client'
+import type { CallToolRequest, Progress, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
 import type { UpstreamFetch } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import {
-  callWithElicitation,
-  type Elicitation,
-  type ElicitationPolicy,
-  type OnElicitation,
-  RunningCalls,
-  SilenceTimer,
-} from './elicitation.ts'
+import { callWithElicitation, type ElicitationPolicy, type OnElicitation, RunningCalls } from './elicitation.ts'
 import { brokenOff, LocalFailure, type McpError, notReady, timedOut, toMcpError, tooLarge } from './mcp-error.ts'
 
 /** An initialized session with an MCP server. Its requests resolve with what they return, or with why they failed. */
@@ -41,6 +29,7 @@ const ReadResult = v.object({ contents: v.array(ResourceContents) })
 export type ListKind = 'tools' | 'resources' | 'prompts'
 
 type Failed = { failure: McpError }
+type Opened = { session: Session } | Failed
 
 type RequestOptions = { timeoutMs: number; signal: AbortSignal }
 
@@ -78,20 +67,15 @@ const CLOSING_TIMEOUT_MS = 2_000
 const MIN_RECONNECTION_DELAY_MS = 1_000
 
 /** Opens a session over Streamable HTTP, in whichever version of MCP the server speaks. */
-export const openSession = async (
-  url: string,
-  fetch: UpstreamFetch,
-  options: SessionOptions = {},
-): Promise<{ session: Session } | Failed> => {
-  const opened = await open(url, fetch, { ...options, versionNegotiation: { mode: 'legacy' } })
+export const openSession = async (url: string, fetch: UpstreamFetch, options: SessionOptions = {}): Promise<Opened> => {
+  const opened = await open(url, fetch, { ...options, mode: 'legacy' })
   // Without a session, a server can elicit only in the newest version, in its response to a call.
   const mayBeNewer =
     'session' in opened
       ? opened.session.isStateless && (options.elicitations ?? 'none') !== 'none'
       : ['refused', 'session-lost'].includes(opened.failure.code)
   if (!mayBeNewer) return opened
-  const versionNegotiation = { mode: { pin: VERSION_WITHOUT_INITIALIZE } }
-  const newer = await open(url, fetch, { ...options, versionNegotiation })
+  const newer = await open(url, fetch, { ...options, mode: { pin: VERSION_WITHOUT_INITIALIZE } })
   if ('session' in newer) {
     if ('session' in opened) await opened.session.close()
     return newer
@@ -103,13 +87,10 @@ export const openSession = async (
   return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
 
-type OpenOptions = SessionOptions & Required<Pick<ClientOptions, 'versionNegotiation'>>
+/** `mode` is how the client negotiates the version of MCP. */
+type OpenOptions = SessionOptions & { mode: 'legacy' | { pin: string } }
 
-const open = async (
-  url: string,
-  fetch: UpstreamFetch,
-  options: OpenOptions,
-): Promise<{ session: Session } | Failed> => {
+const open = async (url: string, fetch: UpstreamFetch, options: OpenOptions): Promise<Opened> => {
   const { timeoutMs = OPENING_TIMEOUT_MS, signal } = options
   const deadline = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
   if (deadline.aborted) return { failure: timedOut }
@@ -172,8 +153,8 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
     callTool: async (name: string, args: JsonObject, options: ToolCallOptions) => {
       const { timeoutMs, maxTimeoutMs, signal, onProgress, onElicitation } = options
       // Not the client's own timeout, which would count while the caller answers an elicitation.
-      const silence = new SilenceTimer(timeoutMs)
-      const remove = calls.add(silence, onElicitation)
+      const call = calls.add(timeoutMs, onElicitation)
+      const { silence } = call
       const ended = AbortSignal.any([signal, silence.signal])
       const begun = Date.now()
       const callOnce = (params: CallToolRequest['params']) => {
@@ -189,11 +170,12 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
           },
         })
       }
-      const ask = (elicitation: Elicitation) => silence.pause(onElicitation(elicitation, ended))
-      return attempt(() => callWithElicitation({ name, arguments: args }, callOnce, ask)).finally(() => {
-        remove()
-        silence.end()
-      })
+      const called = attempt(() =>
+        callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
+          silence.pause(onElicitation(elicitation, ended)),
+        ),
+      )
+      return called.finally(() => calls.remove(call))
     },
     /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
     readResource: (uri: string, { timeoutMs: timeout, signal }: RequestOptions) =>
@@ -221,21 +203,13 @@ const pageSchema = (kind: ListKind) =>
 type Connection = Awaited<ReturnType<typeof createConnection>>
 
 /** The client library is loaded with the first connection, so that no reader of a card waits for it. */
-const createConnection = async (
-  url: string,
-  fetch: UpstreamFetch,
-  {
-    maxResponseBytes = Number.POSITIVE_INFINITY,
-    maxSessionBytes = Number.POSITIVE_INFINITY,
-    elicitations,
-    onToolsChanged,
-    versionNegotiation,
-  }: OpenOptions,
-) => {
+const createConnection = async (url: string, fetch: UpstreamFetch, options: OpenOptions) => {
+  const { mode, elicitations, onToolsChanged } = options
+  const { maxResponseBytes = Number.POSITIVE_INFINITY, maxSessionBytes = Number.POSITIVE_INFINITY } = options
   const mcp = await import('@modelcontextprotocol/client')
   const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, {
-    versionNegotiation,
+    versionNegotiation: { mode },
     ...(onToolsChanged && { listChanged }),
     ...(elicitations && { capabilities: { elicitation: { form: {}, url: {} } } }),
   })

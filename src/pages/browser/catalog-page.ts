@@ -1,4 +1,4 @@
-import { byId } from './elements/index.ts'
+import { byId, handleSubmit } from './elements/index.ts'
 
 /** Milliseconds without a key after which the page searches. */
 const PAUSE_MS = 200
@@ -62,8 +62,7 @@ form.addEventListener('input', () => {
   clearTimeout(timer)
   timer = setTimeout(search, PAUSE_MS)
 })
-form.addEventListener('submit', event => {
-  event.preventDefault()
+handleSubmit(form, () => {
   clearTimeout(timer)
   void search()
 })

@@ -8,6 +8,7 @@ import {
   copyButton,
   copyText,
   element,
+  handleSubmit,
   hint,
   type MessageKind,
   message,
@@ -182,10 +183,7 @@ const checkSafely = async (): Promise<void> => {
   }
 }
 
-form.addEventListener('submit', event => {
-  event.preventDefault()
-  void checkSafely()
-})
+handleSubmit(form, checkSafely)
 fileInput.addEventListener('change', () => void openFile(fileInput.files?.[0]))
 exampleButton.addEventListener('click', () => {
   input.value = exampleButton.dataset.example ?? ''

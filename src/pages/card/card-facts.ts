@@ -5,7 +5,7 @@ import { config } from '../../config.ts'
 import { parseUrl, type RequestContext } from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
 import { type CachedDocument, readDocument, readProfile, readReceipt } from '../../registry/edge/index.ts'
-import type { CardSigning, SignedDocumentName } from './signing.ts'
+import type { CardSigning, SignedDocuments } from './signing.ts'
 
 /** The data of a card page. */
 export type CardFacts = Awaited<ReturnType<typeof loadFacts>>['facts']
@@ -66,18 +66,15 @@ const knownSigning = new Map<string, CardSigning>()
 const MAX_KNOWN_SIGNING = 50
 
 /** Returns who signed a card. What verifies signatures is loaded only if there are some. `origins` are this host's. */
-const loadSigning = async (
-  documents: Record<SignedDocumentName, CachedDocument>,
-  origins: readonly string[],
-  env: Env,
-): Promise<CardSigning> => {
+const loadSigning = async (documents: SignedDocuments<CachedDocument>, origins: readonly string[], env: Env) => {
   const key = [...Object.values(documents).map(({ etag }) => etag), ...origins].join(' ')
   const known = knownSigning.get(key)
   if (known) return known
   const entries = Object.entries(documents).map(async ([name, document]) => [name, await parseBody(document)] as const)
-  const parsed = Object.fromEntries(await Promise.all(entries)) as Record<SignedDocumentName, JsonObject>
+  const parsed = Object.fromEntries(await Promise.all(entries)) as SignedDocuments<JsonObject>
   const hasNone = Object.values(parsed).every(({ signatures }) => signatures === undefined)
-  const signing = hasNone ? { signers: [] } : await (await import('./signing.ts')).findSigning(parsed, origins, env)
+  const none: CardSigning = { signers: [] }
+  const signing = hasNone ? none : await (await import('./signing.ts')).findSigning(parsed, origins, env)
   if (knownSigning.size >= MAX_KNOWN_SIGNING) knownSigning.clear()
   knownSigning.set(key, signing)
   return signing

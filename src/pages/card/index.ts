@@ -10,24 +10,15 @@ import { assetPath, type Html, type Page, pageResponse } from '../layout/index.t
 import { escapeCharacter, escapeInvisible, representationLabels, webUrl } from '../text/index.ts'
 import { type CardFacts, loadFacts } from './card-facts.ts'
 import { boundCard, headline, printable } from './markup.ts'
-import {
-  aboutSection,
-  authenticationSection,
-  badges,
-  capabilitiesSection,
-  endpointsSection,
-  receiptSection,
-  signaturesSection,
-  skillsSection,
-  snippetsSection,
-} from './sections.ts'
+import { badges, cardColumns, snippetsSection } from './sections.ts'
 import { snippetsFor } from './snippets.ts'
 
 /** `GET /agents/{id}` for browsers: the card of an agent, for people. */
-export const getCardPage = async (id: string, { request, env, ctx }: RequestContext) => {
+export const getCardPage = async ({ params: { id }, ...context }: RequestContext & { params: { id: string } }) => {
   if (!agentIdPattern.test(id)) return agentNotFound(id)
+  const { request, env } = context
   const view = findView(new URL(request.url).searchParams.get('view'))
-  const { facts, document } = await loadFacts(id, view.representation, { request, env, ctx })
+  const { facts, document } = await loadFacts(id, view.representation, context)
   const { source } = facts
   return pageResponse(renderCardPage(facts, view, document), request, {
     cacheControl: config(env).publicCacheControl,
@@ -53,19 +44,7 @@ ${
 <a href="${raw}">The raw document</a> has all.</p>`
 }
 ${hero(facts, card)}
-<div class="columns">
-<div>
-${skillsSection(card, facts.card.skills.length)}
-</div>
-<div class="aside">
-${endpointsSection(facts, card.supportedInterfaces)}
-${authenticationSection(card)}
-${capabilitiesSection(card)}
-${signaturesSection(facts)}
-${receiptSection(facts)}
-${aboutSection(facts, card)}
-</div>
-</div>
+${cardColumns(facts, card)}
 ${consoleSection(facts)}
 ${snippetsSection(snippetsFor(facts))}
 ${documentSection(id, view, document)}

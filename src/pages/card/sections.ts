@@ -1,11 +1,5 @@
 import { html } from 'hono/html'
-import {
-  type AgentCard,
-  type AgentInterface,
-  type AgentSkill,
-  describeAge,
-  type ReceiptTest,
-} from '../../card/model/index.ts'
+import { type AgentCard, type AgentSkill, describeAge, type ReceiptTest } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
 import { representationLabels, webUrl } from '../text/index.ts'
@@ -34,13 +28,27 @@ export const badges = ({ card, signing }: CardFacts): Html => {
   return html`<ul class="tags" aria-label="Features">${labels.map(label => html`<li class="badge">${label}</li>`)}</ul>`
 }
 
+/** Renders what a card declares, and what this host knows of it. `card` is the part of the card that fits on a page. */
+export const cardColumns = (facts: CardFacts, card: AgentCard): Html => html`<div class="columns">
+<div>
+${skillsSection(card, facts.card.skills.length)}
+</div>
+<div class="aside">
+${endpointsSection(facts, card.supportedInterfaces)}
+${authenticationSection(card)}
+${capabilitiesSection(card)}
+${signaturesSection(facts)}
+${receiptSection(facts)}
+${aboutSection(facts, card)}
+</div>
+</div>`
+
 const section = (id: string, title: string | Html, content: Html): Html =>
   html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${content}
 </section>`
 
-/** Renders the skills of an agent. */
-export const skillsSection = ({ skills, securitySchemes }: AgentCard, total: number): Html =>
+const skillsSection = ({ skills, securitySchemes }: AgentCard, total: number): Html =>
   section(
     'skills',
     html`Skills <span class="muted">(${total})</span>`,
@@ -74,13 +82,13 @@ const routeWords = {
 } as const
 
 /** Renders where an agent is called: each address once, with the protocols that it speaks. */
-export const endpointsSection = ({ route }: CardFacts, interfaces: readonly AgentInterface[]): Html => {
+const endpointsSection = ({ route }: CardFacts, interfaces: AgentCard['supportedInterfaces']): Html => {
   const endpoints = Map.groupBy(interfaces, ({ url, tenant }) => JSON.stringify([url, tenant]))
   const items = [...endpoints.values()].map(endpointItem)
   return section('endpoints', 'Endpoints', html`<p>${routeWords[route]}</p>\n<ul class="endpoints">${items}</ul>`)
 }
 
-const endpointItem = (interfaces: readonly AgentInterface[], index: number): Part => {
+const endpointItem = (interfaces: AgentCard['supportedInterfaces'], index: number): Part => {
   const [first] = interfaces
   if (first === undefined) return undefined
   const bindings = [...Map.groupBy(interfaces, ({ protocolBinding }) => protocolBinding)].map(([binding, each]) => {
@@ -94,8 +102,7 @@ class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index +
 </li>`
 }
 
-/** Renders how to authenticate. */
-export const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html =>
+const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html =>
   section(
     'authentication',
     'Authentication',
@@ -109,7 +116,7 @@ const capabilityWords = [
 ] as const
 
 /** Renders what an agent can do besides its skills. */
-export const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOutputModes }: AgentCard): Html => {
+const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOutputModes }: AgentCard): Html => {
   const items = capabilityWords.map(([name, yes, no]) =>
     capabilities[name] === true ? html`<li class="yes">${yes}</li>` : html`<li class="no">${no}</li>`,
   )
@@ -119,17 +126,14 @@ export const capabilitiesSection = ({ capabilities, defaultInputModes, defaultOu
 ${description !== '' && html`<p dir="auto">${printable(description)}</p>`}
 ${isJsonObject(params) && Object.keys(params).length > 0 && html`<p>${code(visibleJson(params))}</p>`}</li>`,
   )
-  return section(
-    'capabilities',
-    'Capabilities',
-    html`<ul class="capabilities">${items}</ul>
+  const content = html`<ul class="capabilities">${items}</ul>
 <dl class="facts">${modeRow('Accepts', defaultInputModes)}${modeRow('Produces', defaultOutputModes)}</dl>
-${extensions.length > 0 && html`<h3>Extensions</h3>\n<ul class="extensions">${extensions}</ul>`}`,
-  )
+${extensions.length > 0 && html`<h3>Extensions</h3>\n<ul class="extensions">${extensions}</ul>`}`
+  return section('capabilities', 'Capabilities', content)
 }
 
 /** Renders who provides an agent, and when its card changed. */
-export const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
+const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
   const { id, modified, signing } = facts
   const { version, provider, documentationUrl, iconUrl } = card
   const signed = signingWords(signing)
@@ -143,12 +147,10 @@ export const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
     ['Signature', signing.signers.length === 0 ? signed : html`<a href="#signatures">${signed}</a>`],
     ['Id', code(id)],
   ]
-  return section(
-    'about',
-    'About',
-    html`<dl class="facts">${rows.map(([label, value]) => value && html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
-<p><a href="/manage#agents/${id}">Manage this agent</a></p>`,
-  )
+  const items = rows.map(([label, value]) => value && html`<dt>${label}</dt><dd>${value}</dd>`)
+  const content = html`<dl class="facts">${items}</dl>
+<p><a href="/manage#agents/${id}">Manage this agent</a></p>`
+  return section('about', 'About', content)
 }
 
 const formatTime = (time: Date): string =>
@@ -169,31 +171,25 @@ dir="ltr"><code id="snippet-${name}">${text}</code></pre>
 </details>`,
   )
   const fallback = html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`
-  return section(
-    'snippets',
-    'Call it from code',
-    html`${snippets.length === 1 && fallback}
+  const content = html`${snippets.length === 1 && fallback}
 ${variables.length > 0 && html`<p>The code reads your credentials from the environment: ${list}.</p>`}
-${items}`,
-  )
+${items}`
+  return section('snippets', 'Call it from code', content)
 }
 
 /** Renders what the newest check of an agent has shown; nothing for an agent that was never checked. */
-export const receiptSection = ({ id, check }: CardFacts): Part => {
+const receiptSection = ({ id, check }: CardFacts): Part => {
   if (!check) return undefined
   const { receipt, signature, current, now } = check
   const { passed, failed, skipped } = receipt.summary
   const groups = [...Map.groupBy(receipt.tests, test => test.title)]
   const age = html`<time datetime="${receipt.checked}">${describeAge(receipt.checked, now)}</time>`
   const signed = signature === undefined ? 'The receipt is not signed.' : 'The receipt has a signature of this host.'
-  return section(
-    'tests',
-    'Tests',
-    html`<p>This host tested the agent ${age}: ${passed} passed, ${failed} failed, ${skipped} skipped.
+  const content = html`<p>This host tested the agent ${age}: ${passed} passed, ${failed} failed, ${skipped} skipped.
 ${!current && 'The card has changed since.'}</p>
 <ul class="capabilities">${groups.map(([title, tests]) => testItem(title, tests))}</ul>
-<p>${signed} <a href="/agents/${id}/receipt">Open the receipt</a></p>`,
-  )
+<p>${signed} <a href="/agents/${id}/receipt">Open the receipt</a></p>`
+  return section('tests', 'Tests', content)
 }
 
 /** Renders all tests with a title as one, with the reasons of those that failed. */
@@ -233,10 +229,7 @@ that it could trust for them.</p>`
   )
   const body = JSON.stringify({ url: cardUrl })
   const command = `curl ${new URL('/verify', cardUrl).href} -H 'Content-Type: application/json' -d '${body}'`
-  return section(
-    'signatures',
-    'Signatures',
-    html`<ul class="endpoints">${signers.slice(0, MAX_SHOWN_SIGNERS).map(signerItem)}</ul>
+  const content = html`<ul class="endpoints">${signers.slice(0, MAX_SHOWN_SIGNERS).map(signerItem)}</ul>
 ${rest > 0 && html`<p>And ${rest} more.</p>`}
 ${signers.some(({ by }) => by === 'author') && unverified}
 ${
@@ -248,8 +241,8 @@ ${
 <h3>Verify them</h3>
 <p>This host, and any other Calling Card host, verifies the card at an address:</p>
 <p class="copied"><code id="verify" dir="ltr">${command}</code><button type="button" class="copy" data-copies="verify"
-aria-label="Copy the command that verifies the card">Copy</button></p>`,
-  )
+aria-label="Copy the command that verifies the card">Copy</button></p>`
+  return section('signatures', 'Signatures', content)
 }
 
 /** The description of a signature, before the name of its key. */

@@ -22,8 +22,10 @@ export type CardSigning = Awaited<ReturnType<typeof findSigning>>
 /** The signatures by one key. */
 export type Signer = ReturnType<typeof describeSigner>
 
-/** A document whose signatures clients verify. */
-export type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
+type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
+
+/** The documents of a card whose signatures clients verify. */
+export type SignedDocuments<Document> = Readonly<Record<SignedDocumentName, Document>>
 
 /** More of a name or an address says nothing to people; an isolate keeps what it found. */
 const MAX_TEXT_LENGTH = 1000
@@ -34,11 +36,7 @@ type SignedBy = 'host' | 'author' | 'invalid'
 type Found = { name: SignedDocumentName; by: SignedBy; result: SignatureResult }
 
 /** Finds out who signed the documents of a card. `origins` are those of this host. */
-export const findSigning = async (
-  documents: Readonly<Record<SignedDocumentName, JsonObject>>,
-  origins: readonly string[],
-  env: Env,
-) => {
+export const findSigning = async (documents: SignedDocuments<JsonObject>, origins: readonly string[], env: Env) => {
   const keys = await readOwnKeys(env)
   const found: Found[] = []
   const bound = (name: SignedDocumentName) => boundSignatures(documents[name], keys)

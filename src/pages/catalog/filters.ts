@@ -15,8 +15,10 @@ type FacetName = keyof typeof labels
 /** The names of the filters. */
 export const facetNames = Object.keys(labels) as FacetName[]
 
+type Facet = { value: string; count?: number }
+
 /** The most frequent values among the agents found. */
-export type Facets = Partial<Record<FacetName, { value: string; count?: number }[]>>
+export type Facets = Partial<Record<FacetName, Facet[]>>
 
 const MAX_SHOWN = 8
 
@@ -45,12 +47,7 @@ ${groups}
 </details>`
 }
 
-const renderGroup = (
-  name: FacetName,
-  chosen: readonly string[],
-  found: NonNullable<Facets[FacetName]>,
-  isApproximate: boolean,
-): Html | false => {
+const renderGroup = (name: FacetName, chosen: readonly string[], found: readonly Facet[], isApproximate: boolean) => {
   const known = new Map(found.map(each => [each.value, each]))
   // The chosen values come first: each must be there to be removed.
   const first = [...new Set(chosen)].map(value => known.get(value.toLowerCase()) ?? { value })

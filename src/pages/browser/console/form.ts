@@ -8,6 +8,7 @@ import {
   details,
   element,
   field,
+  handleSubmit,
   hint,
   options,
   PLAIN_INPUT,
@@ -172,10 +173,7 @@ export const createMessageForm = (
     }
   }
 
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    onSubmit('send')
-  })
+  handleSubmit(form, () => onSubmit('send'))
   text.addEventListener('keydown', event => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })

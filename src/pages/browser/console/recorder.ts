@@ -43,15 +43,13 @@ const CALL_PATH = /^(?:\/agents\/[a-z0-9-]+)?\/a2a(?:\/|$)/
 /** Throws if a token may not go to an address of the card: a card may name any, also those of this host's own API. */
 const checkReceiver = (token: string, { origin, pathname }: URL, hostOrigins: readonly string[]): void => {
   const isHost = hostOrigins.includes(origin)
-  if (!isHost && HOST_TOKEN.test(token))
-    throw new CredentialsWithheld(
-      'It is a token of this host, and this call goes to another one, which could misuse it.',
-    )
-  if (isHost && !CALL_PATH.test(pathname))
-    throw new CredentialsWithheld(
-      'The card names an address of this host that takes no calls: with a token, the call could change something.',
-    )
+  if (!isHost && HOST_TOKEN.test(token)) throw new CredentialsWithheld(TO_ANOTHER_HOST)
+  if (isHost && !CALL_PATH.test(pathname)) throw new CredentialsWithheld(TO_NO_CALL)
 }
+
+const TO_ANOTHER_HOST = 'It is a token of this host, and this call goes to another one, which could misuse it.'
+const TO_NO_CALL =
+  'The card names an address of this host that takes no calls: with a token, the call could change something.'
 
 type RecorderOptions = {
   credentials: () => Credentials
@@ -60,6 +58,9 @@ type RecorderOptions = {
   /** Called whenever an exchange begins or changes. */
   onChange: (exchange: Exchange) => void
 }
+
+/** The agent gets no cookies of this host, and no redirect leads to an address that the card does not name. */
+const POLICY = { credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer' } as const
 
 /** Creates a `fetch` that adds credentials and records each exchange. */
 export const createRecorder =
@@ -88,14 +89,7 @@ export const createRecorder =
     init.signal?.addEventListener('abort', () => update({ isOpen: false, failure: 'stopped' }))
     update()
     try {
-      // The agent gets no cookies of this host, and no redirect leads to an address that the card does not name.
-      const policy = {
-        credentials: 'omit',
-        cache: 'no-store',
-        redirect: 'error',
-        referrerPolicy: 'no-referrer',
-      } as const
-      const response = await fetch(url, { ...init, headers, ...policy })
+      const response = await fetch(url, { ...init, headers, ...POLICY })
       const status = `${response.status} ${response.statusText}`.trim()
       update({ status, responseHeaders: hideAll(response.headers), isOpen: response.body !== null })
       if (!response.body) return response

@@ -120,6 +120,13 @@ export const field = (label: string, control: HTMLElement, description?: string)
   return element('div.field', above, control, below)
 }
 
+/** Acts when a form is sent, which the browser does not do itself. */
+export const handleSubmit = (form: HTMLFormElement, act: () => unknown): void =>
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    act()
+  })
+
 const CONFIRMED_MS = 2000
 
 /** Copies a text, and confirms it for a moment on the button. Returns whether the browser allows it. */

@@ -19,25 +19,14 @@ import {
 } from '../elements/index.ts'
 import { countIssues, type LintResult, NOTE_GROUPS, SEVERITIES } from '../report/index.ts'
 import { differenceDetails, revisionSection } from './revisions-section.ts'
-import {
-  type Agent,
-  type Context,
-  confirmAction,
-  labelWith,
-  load,
-  runOn,
-  section,
-  statusOutput,
-  time,
-  type View,
-} from './view.ts'
+import { type Agent, type Context, confirmAction, labelWith, load, runOn, section, statusOutput, time } from './view.ts'
 import { describeObserved, describeSource, describeVerification } from './wording.ts'
 
 /** Characters of a card that are shown; all of it is copied. */
 const MAX_CARD_CHARACTERS = 200_000
 
 /** Shows one agent: what is registered and served, what could be better, how it has changed, and how it is called. */
-export const agentView = (context: Context, id: string): View => {
+export const agentView = (context: Context, id: string) => {
   const parts = load(async () => {
     const { agents } = await context.call('GET /agents', { query: { id } })
     const [listed] = agents
@@ -60,19 +49,18 @@ export const agentView = (context: Context, id: string): View => {
 
 /** Returns what reads the newest revision of an agent, once for all parts of a view. */
 const newestReader = ({ call }: Context, id: string): Agent['readNewest'] => {
+  let reading: ReturnType<Agent['readNewest']> | undefined
   const read: Agent['readNewest'] = async () => {
-    const { revisions } = await call('GET /agents/:id/revisions', { params: { id }, query: { limit: 1 } })
-    return call('GET /agents/:id/revisions/:seq', { params: { id, seq: revisions[0]?.seq ?? 1 } })
-  }
-  let reading: ReturnType<typeof read> | undefined
-  return () => {
-    reading ??= read()
-    // A failure is not remembered: the user may try again.
-    reading.catch(() => {
+    try {
+      const { revisions } = await call('GET /agents/:id/revisions', { params: { id }, query: { limit: 1 } })
+      return await call('GET /agents/:id/revisions/:seq', { params: { id, seq: revisions[0]?.seq ?? 1 } })
+    } catch (error) {
+      // A failure is not remembered: the user may try again.
       reading = undefined
-    })
-    return reading
+      throw error
+    }
   }
+  return () => (reading ??= read())
 }
 
 const overview = ({ id, name, description, version, visibility, set }: Agent): Child => [
@@ -122,10 +110,10 @@ const reportSection = ({ id, visibility, context: { call }, readNewest }: Agent)
     return [summarize(result), hint(subject), renderReport(result)]
   })
 
-const hasRemoteCard = (manifest: Json): boolean =>
-  isJsonObject(manifest) &&
-  isJsonObject(manifest.upstream) &&
-  ('card' in manifest.upstream || 'mcp' in manifest.upstream)
+const hasRemoteCard = (manifest: Json): boolean => {
+  const { upstream } = isJsonObject(manifest) ? manifest : {}
+  return isJsonObject(upstream) && ('card' in upstream || 'mcp' in upstream)
+}
 
 const summarize = ({ valid, errors, issues = [] }: LintResult): HTMLElement => {
   if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)

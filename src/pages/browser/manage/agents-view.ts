@@ -1,12 +1,12 @@
 import { plural, shorten } from '../../text/index.ts'
-import { append, button, code, element, field, PLAIN_INPUT, paragraph } from '../elements/index.ts'
-import { type Context, type ListedAgent, showPages, showSearch, statusOutput, type View } from './view.ts'
+import { button, code, element, field, handleSubmit, PLAIN_INPUT, paragraph } from '../elements/index.ts'
+import { type Context, type ListedAgent, showPages, showSearch, statusOutput } from './view.ts'
 
 /** The time after the last key, before the page searches. */
 const TYPING_PAUSE_MS = 250
 
 /** Shows the agents that a token may write, with a filter by words. */
-export const agentsView = (context: Context): View => {
+export const agentsView = (context: Context) => {
   const filter = element('input', { type: 'search', autocomplete: 'off', maxlength: '200' })
   const form = element(
     'form.inline-form',
@@ -23,7 +23,7 @@ export const agentsView = (context: Context): View => {
       const query = { writable: true, limit: 24, q: words || undefined }
       const more = await showPages(context.pages('GET /agents', { query }), ({ agents, cursor }) => {
         const added = agents.map(agentItem)
-        append(items, added)
+        items.append(...added)
         if (isCurrent()) count.replaceChildren(describeCount(items.childElementCount, words, cursor !== undefined))
         return added[0]
       })
@@ -36,20 +36,16 @@ export const agentsView = (context: Context): View => {
     timer = setTimeout(show, pause)
   }
   filter.addEventListener('input', () => showAfter(TYPING_PAUSE_MS))
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    showAfter(0)
-  })
+  handleSubmit(form, () => showAfter(0))
   show()
   return { title: 'Agents', content: [form, count, results, openById()] }
 }
 
 const describeCount = (count: number, words: string, hasMore: boolean): HTMLElement => {
   const agents = hasMore ? `The first ${plural(count, 'agent')}` : plural(count, 'agent')
-  if (count > 0) return paragraph(words === '' ? agents : `${agents} with these words`)
-  return paragraph(
-    words === '' ? 'None of the agents that this token covers is registered.' : 'No agent has these words.',
-  )
+  const some = words === '' ? agents : `${agents} with these words`
+  const none = words === '' ? 'None of the agents that this token covers is registered.' : 'No agent has these words.'
+  return paragraph(count > 0 ? some : none)
 }
 
 const agentItem = ({ id, name, description, version, visibility, set }: ListedAgent): HTMLElement =>
@@ -77,8 +73,7 @@ const openById = (): HTMLElement => {
     field('Open an agent by its id, also one that was removed', input),
     button('Open', undefined, { type: 'submit' }),
   )
-  form.addEventListener('submit', event => {
-    event.preventDefault()
+  handleSubmit(form, () => {
     location.hash = agentHref(input.value.trim())
   })
   return form

@@ -8,6 +8,7 @@ import {
   details,
   element,
   field,
+  handleSubmit,
   list,
   message,
   options,
@@ -19,16 +20,7 @@ import {
 import { agentView } from './agent-view.ts'
 import { agentHref, agentsView } from './agents-view.ts'
 import { tokensView } from './tokens-view.ts'
-import {
-  type Context,
-  createTable,
-  describeFailure,
-  showPages,
-  showSearch,
-  statusOutput,
-  time,
-  type View,
-} from './view.ts'
+import { type Context, createTable, describeFailure, showPages, showSearch, statusOutput, time } from './view.ts'
 import { ACTIONS, describeActor, describeDetails, describeGrant, describeHead } from './wording.ts'
 
 /** The session. Only its client has the token, until the page is left or the user has it forgotten. */
@@ -107,7 +99,8 @@ const showSession = (grant: Context['grant']): void => {
   )
 }
 
-const findView = ([name, id]: readonly string[], current: Context): View => {
+/** Returns the view that a path names: its heading, and its content, which may load its parts by itself. */
+const findView = ([name, id]: readonly string[], current: Context): { title: string; content: Child } => {
   if (name === 'agents' && id) return agentView(current, decode(id))
   if (name === 'tokens') return tokensView(current)
   if (name === 'audit') return auditView(current)
@@ -138,10 +131,7 @@ const showView = (...messages: readonly HTMLElement[]): void => {
 /** Runs the page: takes a token, and shows the view that the fragment of the address names. */
 export const start = (): void => {
   form.hidden = false
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    void enter()
-  })
+  handleSubmit(form, enter)
   // The link that skips the navigation is no view.
   addEventListener('hashchange', () => location.hash !== '#main' && showView())
   // A browser may keep the memory of a page that is left, to show it again.
@@ -149,7 +139,7 @@ export const start = (): void => {
 }
 
 /** Shows the audit of a host, for admins: who changed what, newest first. */
-const auditView = (context: Context): View => {
+const auditView = (context: Context) => {
   const form = filterForm()
   const count = statusOutput()
   const results = element('div')
@@ -173,10 +163,7 @@ const auditView = (context: Context): View => {
       return [head, shown > 0 && [scroller, more]]
     }, results)
   }
-  form.addEventListener('submit', event => {
-    event.preventDefault()
-    show()
-  })
+  handleSubmit(form, show)
   show()
   return { title: 'Audit', content: [form, count, results] }
 }
@@ -201,12 +188,10 @@ type AuditPage = ResponseOf<'GET /audit'>
 const renderHead = (head: AuditPage['head']): HTMLElement[] => {
   const text = describeHead(head)
   if (!head) return [paragraph(text)]
+  const line = element('p', code(`${head.number}:${head.hash}`))
   return [
     message(head.signature === undefined ? 'warn' : 'good', text),
-    details(
-      'The newest entry as a line to keep outside of this host',
-      element('p', code(`${head.number}:${head.hash}`)),
-    ),
+    details('The newest entry as a line to keep outside of this host', line),
   ]
 }
 

@@ -1,7 +1,6 @@
 import { plural } from '../../text/index.ts'
 import { isProblem, type ResponseOf } from '../api/index.ts'
 import {
-  append,
   button,
   type Child,
   code,
@@ -31,7 +30,7 @@ export const revisionSection = (context: Context, owner: Owner): HTMLElement =>
     const more = await showPages(pages, ({ revisions }) => {
       newest ??= revisions[0]
       const added = revisions.map(row => revisionItem(row, { context, owner, newest: newest ?? row }))
-      append(items, added)
+      items.append(...added)
       return added[0]
     })
     return [items, more]
@@ -43,9 +42,6 @@ const classBadge = (name: keyof typeof CLASS_MEANINGS): HTMLElement => element(`
 
 const revisionItem = (revision: Revision, history: History): HTMLElement => {
   const { seq, created, class: changeClass, drift = [] } = revision
-  const output = statusOutput()
-  const changes = element('div')
-  const actions = revisionActions(revision, history, { output, changes })
   return element(
     'li',
     element(
@@ -56,18 +52,15 @@ const revisionItem = (revision: Revision, history: History): HTMLElement => {
     ),
     element('p.muted', prose(describeRevision(revision)), ' · ', time(created)),
     drift.length > 0 && differenceDetails('What changed in the fetched card', drift),
-    actions.length > 0 && element('div.actions', actions),
-    output,
-    changes,
+    revisionActions(revision, history),
   )
 }
 
-const revisionActions = (
-  { seq, by, class: changeClass }: Revision,
-  history: History,
-  { output, changes }: { output: HTMLElement; changes: HTMLElement },
-): HTMLElement[] => {
+/** Returns the buttons of a revision, and the places for what they show. */
+const revisionActions = ({ seq, by, class: changeClass }: Revision, history: History): Child => {
   const { newest } = history
+  const output = statusOutput()
+  const changes = element('div')
   const action = (label: string, context: string, act: () => Promise<void>): HTMLElement =>
     runOn(button(labelWith(label, context)), output, act)
   const showChanges = async (to: number, from?: number): Promise<void> => {
@@ -77,10 +70,11 @@ const revisionActions = (
   const actions: HTMLElement[] = []
   // The first revision, and the first after a removal, have no class: there is nothing to compare them with.
   if (changeClass) actions.push(action('What it changed', `in revision ${seq}`, () => showChanges(seq)))
-  if (seq === newest.seq || by === 'removal') return actions
-  if (newest.by !== 'removal')
+  const canReturn = seq !== newest.seq && by !== 'removal'
+  if (canReturn && newest.by !== 'removal')
     actions.push(action('What changed since', `revision ${seq}`, () => showChanges(newest.seq, seq)))
-  return [...actions, action('Go back to this', `revision ${seq}`, () => rollBack(seq, history))]
+  if (canReturn) actions.push(action('Go back to this', `revision ${seq}`, () => rollBack(seq, history)))
+  return [actions.length > 0 && element('div.actions', actions), output, changes]
 }
 
 const readDiff = ({ context, owner }: History, seq: number, from?: number): Promise<Comparison> =>
@@ -106,12 +100,9 @@ const rollBack = async (seq: number, history: History): Promise<void> => {
 }
 
 const describeEffect = (comparison: Comparison | undefined, newest: Revision): Child => {
+  if (!comparison && newest.by === 'removal') return paragraph('The agent was removed: clients can find it again.')
   if (!comparison)
-    return paragraph(
-      newest.by === 'removal'
-        ? 'The agent was removed: clients can find it again.'
-        : 'What that changes for clients is not known, because one of the two revisions has no card.',
-    )
+    return paragraph('What that changes for clients is not known, because one of the two revisions has no card.')
   const { changes, class: changeClass } = comparison
   if (changes.length === 0) return paragraph('Clients get the same card as now.')
   return [

@@ -25,7 +25,6 @@ import {
   showPages,
   statusOutput,
   time,
-  type View,
 } from './view.ts'
 import { describeGrant } from './wording.ts'
 
@@ -33,7 +32,7 @@ type IssuedToken = ResponseOf<'POST /tokens'>
 type Token = ResponseOf<'GET /tokens'>['tokens'][number]
 
 /** Shows the tokens of a host, for admins: issues one, lists and revokes all. */
-export const tokensView = (context: Context): View => {
+export const tokensView = (context: Context) => {
   const issued = element('div')
   const tokens = element('div')
   const showTokens = () => load(() => readTokens(context), tokens)
@@ -52,14 +51,8 @@ const SCOPES = [
   ['admin', 'everything, for all agents'],
 ] as const
 
-/** The lifetimes of a new token, in days. */
-const LIFETIMES = [
-  ['1', 'A day'],
-  ['30', '30 days'],
-  ['90', '90 days'],
-  ['365', 'A year'],
-  ['', 'Without an end'],
-] as const
+/** The lifetimes of a new token, by the number of days. */
+const LIFETIMES = { 1: 'A day', 30: '30 days', 90: '90 days', 365: 'A year', '': 'Without an end' }
 const DEFAULT_LIFETIME = 1
 
 const issueForm = ({ call }: Context, onIssued: (token: IssuedToken) => void): HTMLElement => {
@@ -67,7 +60,7 @@ const issueForm = ({ call }: Context, onIssued: (token: IssuedToken) => void): H
     const box = element('input', { type: 'checkbox', name: 'scopes', value: scope })
     return element('label.choice', box, ' ', element('code', scope), `: ${meaning}`)
   })
-  const lifetime = element('select', { name: 'expires' }, options(LIFETIMES))
+  const lifetime = element('select', { name: 'expires' }, options(Object.entries(LIFETIMES)))
   lifetime.selectedIndex = DEFAULT_LIFETIME
   const text = (name: string) => element('input', { name, ...PLAIN_INPUT })
   const output = statusOutput()
@@ -112,6 +105,7 @@ const showIssued = (target: HTMLElement, { id, token, published }: IssuedToken):
     moveFocus(issued)
   }
   const heading = element('h4', `Token ${id}`)
+  const copy = copyButton(labelWith('Copy', 'the token'), token)
   const content = element(
     'section.panel',
     { 'aria-label': 'New token' },
@@ -119,11 +113,7 @@ const showIssued = (target: HTMLElement, { id, token, published }: IssuedToken):
     message('warn', 'Copy the token now: this host does not store its text, and nobody can show it again.'),
     element('p', element('code.secret', { dir: 'ltr', translate: 'no' }, token)),
     !published && paragraph('It is accepted everywhere as soon as the host has published it, which it keeps trying.'),
-    element(
-      'div.actions',
-      copyButton(labelWith('Copy', 'the token'), token),
-      button('Done', finish, { class: 'primary' }),
-    ),
+    element('div.actions', copy, button('Done', finish, { class: 'primary' })),
   )
   replaceContent(target, content)
   moveFocus(heading)

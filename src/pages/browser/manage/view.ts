@@ -1,6 +1,5 @@
 import { ApiError, type Client, describeError, type ResponseOf } from '../api/index.ts'
 import {
-  append,
   button,
   type Child,
   element,
@@ -27,16 +26,10 @@ export type Agent = ListedAgent & { context: Context; readNewest: () => Promise<
 
 type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
 
-/** A view: its heading, and its content, which may load its parts by itself. */
-export type View = { title: string; content: Child }
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** Returns a time as its reader writes it. */
-export const time = (iso: string): HTMLElement =>
-  element(
-    'time',
-    { datetime: iso },
-    new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' }),
-  )
+export const time = (iso: string): HTMLElement => element('time', { datetime: iso }, timeFormat.format(new Date(iso)))
 
 /** Returns an error for people: what is wrong, and where. */
 export const describeFailure = (error: unknown): HTMLElement => {
@@ -116,7 +109,7 @@ export const createTable = (label: string, columns: readonly string[]) => {
   const scroller = element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, table)
   const addRow = (cells: readonly Child[]): HTMLElement => {
     const row = element('tr', ...cells.map(cell => element('td', { dir: 'auto' }, cell)))
-    append(body, row)
+    body.append(row)
     return row
   }
   return { scroller, addRow }

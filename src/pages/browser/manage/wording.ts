@@ -83,15 +83,12 @@ export const describeRollback = (
   return `Revision ${seq} has the manifest of revision ${restored} again.${meaning}`
 }
 
-const UNITS = [
-  [86_400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-] as const
+const UNITS = { day: 86_400, hour: 3600, minute: 60 }
 
 /** Describes a duration in the largest unit that fits. */
 export const describeSeconds = (seconds: number): string => {
-  const [size, unit] = UNITS.find(([size]) => seconds % size === 0 && seconds >= size) ?? [1, 'second']
+  const fits = ([, size]: [string, number]): boolean => seconds % size === 0 && seconds >= size
+  const [unit, size] = Object.entries(UNITS).find(fits) ?? ['second', 1]
   return plural(seconds / size, unit)
 }
 
@@ -163,10 +160,9 @@ const byCount = (counts: Readonly<Record<string, number>>): [string, number][] =
   Object.entries(counts).sort(([, a], [, b]) => b - a)
 
 const describeOutcomes = (subject: string, outcomes: Observed['streaming']): string[] => {
-  const labels = { answered: 'answered', refused: 'refused as not supported', failed: 'failed' } as const
-  const parts = (['answered', 'refused', 'failed'] as const)
-    .filter(name => outcomes[name] > 0)
-    .map(name => `${outcomes[name]} ${labels[name]}`)
+  const { answered, refused, failed } = outcomes
+  const labeled = Object.entries({ answered, 'refused as not supported': refused, failed })
+  const parts = labeled.flatMap(([label, count]) => (count > 0 ? `${count} ${label}` : []))
   return parts.length === 0 ? [] : [`${subject}: ${join(parts)}.`]
 }
 
@@ -185,22 +181,11 @@ export const ACTIONS: Readonly<Record<string, string>> = {
 }
 
 /** Details of an audit entry that people read; digests are for programs. */
-const SHOWN_DETAILS = [
-  'class',
-  'restored',
-  'token',
-  'scopes',
-  'agents',
-  'tiers',
-  'expires',
-  'code',
-  'status',
-  'omitted',
-]
+const DETAILS = ['class', 'restored', 'token', 'scopes', 'agents', 'tiers', 'expires', 'code', 'status', 'omitted']
 
 /** Describes the details of an entry of the audit, as `name: value`. */
 export const describeDetails = ({ details = {} }: Pick<AuditEntry, 'details'>): string => {
-  const values = SHOWN_DETAILS.map(name => [name, [details[name] ?? []].flat().join(', ')])
+  const values = DETAILS.map(name => [name, [details[name] ?? []].flat().join(', ')])
   const shown = values.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`)
   return shorten(shown.join(' · '), 500)
 }
