@@ -41,6 +41,8 @@ export type Shape = {
   /** The members of a part that are its content, and of these the one whose value is a file. */
   contents: readonly string[]
   file: string | undefined
+  /** Every name of the members in a file. */
+  namesInFile: ReadonlySet<string>
   /** The data of a part: an object, one in the member `data` of another, or any JSON. */
   data: 'object' | 'wrapped' | 'any'
   /** Whether the push configuration of a task is in another object, beside the task. */
@@ -162,6 +164,7 @@ const createShape = (version: WireVersion, binding: CallBinding): Shape => {
       object => new Set(membersOf(object).flatMap(([, { key, alias, inner }]) => (inner ? [inner] : [key, alias]))),
     ),
     contents: [...contents.flatMap(({ key, inner }) => (inner ? [] : [key])), ...(file ? [file] : [])],
+    namesInFile: new Set([...members.part.values()].flatMap(({ inner, key, alias }) => (inner ? [key, alias] : []))),
     data: hasKinds ? 'object' : isPair ? 'wrapped' : 'any',
     nestsPushConfig: !members.pushConfig.has('taskId'),
     roles: [undefined, ...roles.map(nameIn)],
