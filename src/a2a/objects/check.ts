@@ -2,7 +2,6 @@ import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.t
 import {
   type Form,
   type FormMember,
-  findMember,
   forEachShape,
   type MemberName,
   NO_ROLE,
@@ -130,8 +129,7 @@ const createChecks = (shape: Shape): Checks => {
   const objectOf = (name: string): Check => types.get(name) ?? object
   const resultOf = (name: ResultName) =>
     hasKinds ? both(objectWith(required('kind', kindOf(name))), objectOf(name)) : objectOf(name)
-  const { key: parts = '' } = findMember(shape, 'message', 'part') ?? {}
-  const sent = objectWith(required('role', oneOf(roleNames, roles)), required(parts, someParts))
+  const sent = objectWith(required('role', oneOf(roleNames, roles)), required(shape.parts, someParts))
   return {
     task: resultOf('task'),
     message: resultOf('message'),

@@ -38,6 +38,8 @@ export type Shape = {
   members: Readonly<Record<ObjectName, ReadonlyMap<string, FormMember>>>
   /** Every name of these members, but for `kind`. */
   names: Readonly<Record<ObjectName, ReadonlySet<string>>>
+  /** The name of the parts in a message. */
+  parts: string
   /** The members of a part that are its content, and of these the one whose value is a file. */
   contents: readonly string[]
   file: string | undefined
@@ -163,6 +165,7 @@ const createShape = (version: WireVersion, binding: CallBinding): Shape => {
     names: forEachObject(
       object => new Set(membersOf(object).flatMap(([, { key, alias, inner }]) => (inner ? [inner] : [key, alias]))),
     ),
+    parts: members.message.get('parts')?.key ?? '',
     contents: [...contents.flatMap(({ key, inner }) => (inner ? [] : [key])), ...(file ? [file] : [])],
     namesInFile: new Set([...members.part.values()].flatMap(({ inner, key, alias }) => (inner ? [key, alias] : []))),
     data: hasKinds ? 'object' : isPair ? 'wrapped' : 'any',
