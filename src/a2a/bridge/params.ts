@@ -66,7 +66,7 @@ const checkConfiguration = ({ configuration }: JsonObject, from: Shape): CallErr
   if ((configuration ?? null) === null) return undefined
   if (!isPlainObject(configuration)) return invalidParam('configuration', 'must be an object')
   const member = findMember(from, 'configuration', 'pushConfig')
-  const pushConfig = member && readMember(configuration, member)
+  const pushConfig = readMember(configuration, member)
   return pushConfig === undefined || isPlainObject(pushConfig)
     ? undefined
     : invalidParam(`configuration.${member?.key}`, 'must be an object')
@@ -187,10 +187,10 @@ const translatePushConfig = (config: JsonObject, { from, to, losses }: Translati
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
   const foreign = [...everyName.pushConfig].filter(name => !to.names.pushConfig.has(name) && isPresent(config[name]))
   losses.push(...foreign.map(name => path + name))
-  return definedMembers({
+  return {
     ...omit(config, ...foreign),
     ...(isRewritten && { authentication: translateSchemes(authentication, scheme, name => losses.push(path + name)) }),
-  })
+  }
 }
 
 /** Returns the name that a form has for the scheme of an authentication, or for a list of them. */

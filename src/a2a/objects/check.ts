@@ -58,7 +58,7 @@ const objectWith =
   value => {
     if (!isPlainObject(value)) return ' must be an object'
     for (const { key, alias, isRequired, checkMember } of fields) {
-      const member = value[key] ?? (alias === key ? undefined : value[alias]) ?? undefined
+      const member = value[key] ?? value[alias] ?? undefined
       if (member === undefined && !isRequired) continue
       const fault = checkMember(member)
       if (fault !== undefined) return `.${key}${fault}`
@@ -168,10 +168,9 @@ const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>)
     return both(objectWith(...fields), value => (isNull(value) ? undefined : hasContent(value)))
   }
   const others = fields.filter(({ key }) => !contents.includes(key))
+  const ofContents = fields.filter(({ key }) => contents.includes(key))
   const checksOfKinds = new Map<unknown, Check>(
-    fields.flatMap(field =>
-      others.includes(field) ? [] : [[field.key, objectWith({ ...field, isRequired: true }, ...others)]],
-    ),
+    ofContents.map(field => [field.key, objectWith({ ...field, isRequired: true }, ...others)]),
   )
   const kind = optional('kind', oneOf(contents.join(', ').replace(/, (\w+)$/, ' or $1'), contents))
   return both(objectWith(kind), value => {

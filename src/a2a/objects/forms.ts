@@ -83,7 +83,7 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
 
 /** Reads a member of an object; undefined if it is absent or null, or if the form lacks it. */
 export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
-  member && (object[member.key] ?? (member.alias === member.key ? undefined : object[member.alias]) ?? undefined)
+  member && (object[member.key] ?? object[member.alias] ?? undefined)
 
 /** The names that a result in ProtoJSON has for the object that it is. In the proto of 0.3, `msg` is a message. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
