@@ -227,9 +227,7 @@ export const translateTaskPushConfig = (
   return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
 }
 
-type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
-
-const readFlat = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
+const readFlat = (object: JsonObject, { losses }: Translation) => {
   const taskId = readProto(object, 'taskId')
   if (isPresent(taskId) && !isId(taskId)) losses.push('taskId')
   return { taskId: isId(taskId) ? taskId : undefined, config: omit(object, ...protoNames('taskId')) }
@@ -239,7 +237,7 @@ const readFlat = (object: JsonObject, { losses }: Translation): TaskPushConfig =
  * Reads a push configuration of 0.3. Over HTTP, what creates one is wrapped in `config`, and names the task in the path
  * and in `parent`; the official JavaScript client sends the configuration itself.
  */
-const readNested = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
+const readNested = (object: JsonObject, { from, losses }: Translation) => {
   const isWrapped = !from.hasKinds && readProto(object, 'pushNotificationConfig') === undefined
   const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
   const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))
