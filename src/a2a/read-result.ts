@@ -9,7 +9,6 @@ import {
   checkError,
   checks,
   type FormMember,
-  findMember,
   forEachObject,
   forEachShape,
   isObjectName,
@@ -218,10 +217,11 @@ type Places = {
 /** Returns the places in an object, but for its past. */
 const placesOf = (name: ObjectName, shape: Shape): Places => {
   const members = [...shape.members[name].values()].filter(({ isPast }) => !isPast)
+  const find = (type: FormMember['is']) => members.find(({ is }) => is === type)
   return {
-    task: findMember(shape, name, 'taskId'),
-    context: findMember(shape, name, 'contextId'),
-    parts: findMember(shape, name, 'part'),
+    task: find('taskId'),
+    context: find('contextId'),
+    parts: find('part'),
     inner: members.flatMap(member =>
       isObjectName(member.is) && member.is !== 'part' ? { ...member, places: placesOf(member.is, shape) } : [],
     ),

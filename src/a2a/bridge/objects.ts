@@ -1,13 +1,5 @@
 import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
-import {
-  isJsonObject,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  omit,
-  readNumber,
-} from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, omit, readNumber } from '../../json/index.ts'
 import {
   type FormMember,
   forEachObject,
@@ -32,9 +24,6 @@ export type Lose = (name: string) => void
 
 /** A translation of objects: the form that they are in, the one that they get, and what was lost so far. */
 export type Translation = { readonly from: Shape; readonly to: Shape; readonly losses: Loss[] }
-
-/** Returns an object without the members that are undefined. */
-export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
 
 /** Checks whether a member has a value. Null, and in ProtoJSON an empty text, is like its absence. */
 export const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''

@@ -1,29 +1,11 @@
-import { lineOf, versions } from '../../card/model/index.ts'
+import { formOf, lineOf, versions } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
 import { foldName } from '../message.ts'
-import {
-  findMember,
-  formOf,
-  type MemberName,
-  namesInPushConfig,
-  protoNames,
-  readMember,
-  readProto,
-  type Shape,
-  shapes,
-} from '../objects/index.ts'
+import { namesInPushConfig, protoNames, readMember, readProto, type Shape, shapes } from '../objects/index.ts'
 import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import {
-  definedMembers,
-  everyName,
-  isPresent,
-  type Lose,
-  type Loss,
-  type Translation,
-  translateObject,
-} from './objects.ts'
+import { everyName, isPresent, type Lose, type Loss, type Translation, translateObject } from './objects.ts'
 
 /** The parameters of a call, whatever its version and binding. */
 export type Params = {
@@ -37,6 +19,9 @@ export type Params = {
   others: JsonObject
 }
 
+/** Returns an object without the members that are undefined. */
+export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
+
 /** Returns the task that a call about a task names. */
 const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
   task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
@@ -44,7 +29,7 @@ const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
 const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
 /** Returns the parameters that name a task and a push configuration. */
-export const idParams = (operation: OperationName, { members }: Shape): MemberName[] => {
+export const idParams = (operation: OperationName, { members }: Shape) => {
   const { task } = operations[operation]
   return task === 'taskId' ? [...members.pushConfigParams.values()] : task === 'id' ? [{ key: task, alias: task }] : []
 }
@@ -65,7 +50,7 @@ export const checkParams = (call: A2ACall, read: Params, from: Shape): CallError
 const checkConfiguration = ({ configuration }: JsonObject, from: Shape): CallError | undefined => {
   if ((configuration ?? null) === null) return undefined
   if (!isPlainObject(configuration)) return invalidParam('configuration', 'must be an object')
-  const member = findMember(from, 'configuration', 'pushConfig')
+  const member = from.members.configuration.get('taskPushNotificationConfig')
   const pushConfig = readMember(configuration, member)
   return pushConfig === undefined || isPlainObject(pushConfig)
     ? undefined
@@ -144,7 +129,7 @@ const translateConfiguration = (
 
 /** ProtoJSON leaves out what is false: over HTTP, a configuration of 0.3 without `blocking` does not wait. */
 const returnsImmediately = (configuration: JsonObject | undefined, from: Shape): boolean => {
-  const member = findMember(from, 'configuration', 'wait')
+  const member = from.members.configuration.get('returnImmediately')
   if (!configuration || !member) return false
   const value = readMember(configuration, member)
   if (member.key === member.name) return value === true

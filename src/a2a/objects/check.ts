@@ -1,6 +1,6 @@
+import type { Form } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
 import {
-  type Form,
   type FormMember,
   forEachShape,
   type MemberName,

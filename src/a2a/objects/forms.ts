@@ -13,8 +13,6 @@ import { isJsonObject, type Json, type JsonObject, toText } from '../../json/ind
 import { type Named, protoNames } from './names.ts'
 import { type Member, type ObjectName, objectNames, objects } from './table.ts'
 
-export { type Form, formOf }
-
 /** The name of a member in a form, and the other one that ProtoJSON has. */
 export type MemberName = { key: string; alias: string }
 
@@ -95,10 +93,6 @@ export const taskStates: readonly Named[] = [
 ]
 
 // Forms
-
-/** Finds the first member of a type in an object. */
-export const findMember = ({ members }: Shape, object: ObjectName, type: Member['is']): FormMember | undefined =>
-  [...members[object].values()].find(({ is }) => is === type)
 
 /** Builds something for every object. */
 export const forEachObject = <Value>(build: (name: ObjectName) => Value) =>
