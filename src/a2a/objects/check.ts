@@ -1,4 +1,3 @@
-import type { Form } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
 import {
   type FormMember,
@@ -94,14 +93,12 @@ export const checkCard: Check = objectWith(required('name', text))
 
 // Objects
 
-/** The checks of the objects that a result can be, and of a message of a caller. */
-type Checks = Readonly<Record<ResultName | 'pushConfig' | 'sentMessage', Check>>
-
 /**
- * Builds the checks of a form. The clients of JSON with `kind` require every member that the schema requires, but for
- * the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and readers accept that.
+ * Builds the checks of a form: of the objects that a result can be, and of a message of a caller. The clients of JSON
+ * with `kind` require every member that the schema requires, but for the `kind` of what is inside a result. Writers of
+ * ProtoJSON leave out what is empty, and readers accept that.
  */
-const createChecks = (shape: Shape): Checks => {
+const createChecks = (shape: Shape) => {
   const { hasKinds, members } = shape
   const roles = valuesOf(shape, 'roles')
   const roleNames = shape.roles.slice(1).join(' or ')
@@ -182,4 +179,4 @@ const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>)
 }
 
 /** The checks of every form. */
-export const checks: Readonly<Record<Form, Checks>> = forEachShape(createChecks)
+export const checks = forEachShape(createChecks)
