@@ -5,7 +5,7 @@ import { foldName } from '../message.ts'
 import { namesInPushConfig, protoNames, readMember, readProto, type Shape, shapes } from '../objects/index.ts'
 import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import { everyName, isPresent, type Lose, type Loss, type Translation, translateObject } from './objects.ts'
+import { everyName, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 
 /** The parameters of a call, whatever its version and binding. */
 export type Params = {
@@ -165,29 +165,27 @@ const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid'
 // Push configurations
 
 /** Translates a push configuration; `path` ends in a period. */
-const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
+const translatePushConfig = (config: JsonObject, translation: Translation, path = ''): JsonObject => {
   const { authentication } = config
-  const scheme = schemeIn(to)
-  const isRewritten = isPlainObject(authentication) && schemeIn(from) !== scheme
+  const { names } = translation.to
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
-  const foreign = [...everyName.pushConfig].filter(name => !to.names.pushConfig.has(name) && isPresent(config[name]))
-  losses.push(...foreign.map(name => path + name))
+  const foreign = [...everyName.pushConfig].filter(name => !names.pushConfig.has(name) && isPresent(config[name]))
+  translation.losses.push(...foreign.map(name => path + name))
   return {
     ...omit(config, ...foreign),
-    ...(isRewritten && { authentication: translateSchemes(authentication, scheme, name => losses.push(path + name)) }),
+    ...(isPlainObject(authentication) && { authentication: translateSchemes(authentication, translation, path) }),
   }
 }
 
-/** Returns the name that a form has for the scheme of an authentication, or for a list of them. */
-const schemeIn = ({ members }: Shape): string | undefined => members.authentication.get('scheme')?.key
-
 /** Translates an authentication, which has one `scheme` in 1.0, and a list of `schemes` in 0.3. */
-const translateSchemes = (authentication: JsonObject, name: string | undefined, lose: Lose): JsonObject => {
+const translateSchemes = (authentication: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
+  const [given, wanted = ''] = [from, to].map(({ members }) => members.authentication.get('scheme')?.key)
+  if (given === wanted) return authentication
   const { scheme, schemes, ...others } = authentication
-  if (isPresent(authentication[name ?? ''])) lose('authentication.*')
-  if (name === 'schemes') return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
+  if (isPresent(authentication[wanted])) losses.push(`${path}authentication.*`)
+  if (wanted === 'schemes') return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
   const [first = '', ...rest] = Array.isArray(schemes) ? schemes : []
-  if (rest.length > 0) lose('authentication.schemes')
+  if (rest.length > 0) losses.push(`${path}authentication.schemes`)
   return { ...others, scheme: first }
 }
 
