@@ -20,7 +20,7 @@ import {
 export type Loss = string
 
 /** Reports the loss of a member. */
-export type Lose = (name: string) => void
+type Lose = (name: string) => void
 
 /** A translation of objects: the form that they are in, the one that they get, and what was lost so far. */
 export type Translation = { readonly from: Shape; readonly to: Shape; readonly losses: Loss[] }
