@@ -38,15 +38,16 @@ export const readMessage = (
   const { configuration } = params
   const parts = readParts(params)
   const pushConfigs = { params: findPushConfigs(params, ''), message: findPushConfigs(configuration, 'configuration.') }
-  const invalid =
+  let invalid =
     rejectCaseVariants(params, NAMES.params, '') ??
     rejectCaseVariants(params.message, NAMES.message, 'message.') ??
     rejectCaseVariants(params.request, NAMES.message, 'request.') ??
-    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.') ??
-    rejectFirst(parts, rejectPartVariants) ??
-    rejectFirst(pushConfigs.params, rejectPushConfigVariants) ??
-    rejectFirst(pushConfigs.message, rejectPushConfigVariants) ??
-    (sends && (rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)))
+    rejectCaseVariants(configuration, NAMES.configuration, 'configuration.')
+  for (const part of parts) invalid ??= rejectPartVariants(part)
+  for (const found of [pushConfigs.params, pushConfigs.message])
+    for (const { path, config } of found) invalid ??= rejectCaseVariants(config, NAMES.pushConfig, path)
+  if (sends)
+    invalid ??= rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)
   if (invalid) return invalid
   if (pushConfig === 'params')
     return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...pushConfigs.params]) }
@@ -285,9 +286,6 @@ const NAMES = {
   pushConfig: fieldNames(['url', ...PUSH_WRAPPERS]),
 }
 
-const rejectPushConfigVariants = ({ path, config }: PushConfig): InvalidParams | undefined =>
-  rejectCaseVariants(config, NAMES.pushConfig, path)
-
 const rejectPartVariants = (part: Json): InvalidParams | undefined =>
   isJsonObject(part)
     ? (rejectCaseVariants(part, NAMES.part, 'message.parts.') ??
@@ -304,17 +302,6 @@ const rejectCaseVariants = (
   for (const name in object) {
     const expected = exact.has(name) ? undefined : folded.get(fold(name))
     if (expected !== undefined) return invalidParam(path + name, `is spelled \`${expected}\` in A2A`)
-  }
-  return undefined
-}
-
-const rejectFirst = <Item>(
-  items: readonly Item[],
-  reject: (item: Item) => InvalidParams | undefined,
-): InvalidParams | undefined => {
-  for (const item of items) {
-    const invalid = reject(item)
-    if (invalid) return invalid
   }
   return undefined
 }

@@ -9,7 +9,6 @@ import {
   checkError,
   checks,
   type FormMember,
-  findMember,
   forEachObject,
   forEachShape,
   isObjectName,
@@ -153,9 +152,9 @@ const readOperationResult = (call: AnsweredCall, value: unknown): ReadResult => 
 const readOne = (name: ResultObject, value: unknown, shape: Shape, path = 'result'): ReadResult => {
   const fault = checks[shape.form][name](value)
   if (fault !== undefined) return { fault: path + fault }
-  const found = new FoundFacts(shape)
-  found.addResult(value as JsonObject, places[shape.form][name])
-  return found.toFacts(objectKinds[name])
+  const found = findNothing(shape)
+  addResult(found, value as JsonObject, places[shape.form][name])
+  return toFacts(objectKinds[name], found)
 }
 
 /** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
@@ -181,13 +180,16 @@ const readList = (
 ): ReadResult => {
   const items = shape.hasKinds ? value : readItems(value, member)
   if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
-  const found = new FoundFacts(shape)
+  const found = findNothing(shape)
   for (let index = 0; index < items.length; index++) {
     const item = readOne(of, items[index], shape, `result.${member}[${index}]`)
     if ('fault' in item) return item
-    found.addItem(item)
+    const { tasks, contexts, mediaTypes } = item
+    for (const task of tasks) found.tasks.push({ ...task, mediaTypes })
+    for (const context of contexts) found.contexts.add(context)
+    for (const type of mediaTypes) found.mediaTypes.add(type)
   }
-  const facts = found.toFacts(`${objectKinds[of]}-list`)
+  const facts = toFacts(`${objectKinds[of]}-list`, found)
   // ProtoJSON may leave out an empty token.
   const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
   return of === 'task' ? { ...facts, nextPageToken: typeof token === 'string' ? token : '' } : facts
@@ -215,10 +217,11 @@ type Places = {
 /** Returns the places in an object, but for its past. */
 const placesOf = (name: ObjectName, shape: Shape): Places => {
   const members = [...shape.members[name].values()].filter(({ isPast }) => !isPast)
+  const find = (type: FormMember['is']) => members.find(({ is }) => is === type)
   return {
-    task: findMember(shape, name, 'taskId'),
-    context: findMember(shape, name, 'contextId'),
-    parts: findMember(shape, name, 'part'),
+    task: find('taskId'),
+    context: find('contextId'),
+    parts: find('part'),
     inner: members.flatMap(member =>
       isObjectName(member.is) && member.is !== 'part' ? { ...member, places: placesOf(member.is, shape) } : [],
     ),
@@ -227,66 +230,52 @@ const placesOf = (name: ObjectName, shape: Shape): Places => {
 
 const places = forEachShape(shape => forEachObject(name => placesOf(name, shape)))
 
-/** Collects the facts of the objects in one answer, which have passed their check. */
-class FoundFacts {
-  readonly #shape: Shape
-  readonly #tasks: NamedTask[] = []
-  readonly #contexts = new Set<string>()
-  readonly #mediaTypes = new Set<string>()
-  #lacksKinds = false
+/** What is found in the objects of one answer, which have passed their check. */
+type Found = { tasks: NamedTask[]; contexts: Set<string>; mediaTypes: Set<string>; lacksKinds: boolean; shape: Shape }
 
-  constructor(shape: Shape) {
-    this.#shape = shape
-  }
+const findNothing = (shape: Shape): Found => ({
+  ...{ tasks: [], contexts: new Set(), mediaTypes: new Set(), lacksKinds: false, shape },
+})
 
-  /** Adds the task and context of a result, and the media types in it. */
-  addResult(object: JsonObject, own: Places): void {
-    // Over HTTP, 0.3 names a push configuration as a resource of its task.
-    const id = own.task
-      ? readMember(object, own.task)
-      : (readProto(object, 'taskId') ?? namesInPushConfig(object.name).taskId)
-    const contextId = own.context && readMember(object, own.context)
-    const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
-    if (typeof id === 'string' && id !== '')
-      this.#tasks.push(context === undefined ? { id } : { id, contextId: context })
-    if (context !== undefined) this.#contexts.add(context)
-    this.addParts(object, own)
-  }
+/** Adds the task and context of a result, and the media types in it. */
+const addResult = (found: Found, object: JsonObject, own: Places): void => {
+  // Over HTTP, 0.3 names a push configuration as a resource of its task.
+  const id = own.task
+    ? readMember(object, own.task)
+    : (readProto(object, 'taskId') ?? namesInPushConfig(object.name).taskId)
+  const contextId = readMember(object, own.context)
+  const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
+  if (typeof id === 'string' && id !== '') found.tasks.push(context === undefined ? { id } : { id, contextId: context })
+  if (context !== undefined) found.contexts.add(context)
+  addParts(found, object, own)
+}
 
-  /** Adds the media types of the parts of an object, at any depth. */
-  addParts(object: JsonObject, { parts, inner }: Places): void {
-    const list = parts && object[parts.key]
-    if (Array.isArray(list))
-      for (const part of list) {
-        for (const type of partMediaTypes(part, this.#shape.version)) this.#mediaTypes.add(type)
-        this.#checkKind(part)
-      }
-    for (const member of inner) {
-      const value = readMember(object, member)
-      if (Array.isArray(value)) for (const item of value) this.#addInner(item, member)
-      else this.#addInner(value, member)
+/** Adds the media types of the parts of an object, at any depth. */
+const addParts = (found: Found, object: JsonObject, { parts, inner }: Places): void => {
+  const list = parts && object[parts.key]
+  if (Array.isArray(list))
+    for (const part of list) {
+      for (const type of partMediaTypes(part, found.shape.version)) found.mediaTypes.add(type)
+      checkKind(found, part)
     }
-  }
-
-  #addInner(object: Json | undefined, { is, places }: Places['inner'][number]): void {
-    if (!isJsonObject(object)) return
-    if (is === 'message') this.#checkKind(object)
-    this.addParts(object, places)
-  }
-
-  #checkKind(object: Json): void {
-    if (this.#shape.hasKinds && isJsonObject(object) && (object.kind ?? null) === null) this.#lacksKinds = true
-  }
-
-  /** Adds what is found in one item of a list. */
-  addItem({ tasks, contexts, mediaTypes }: ResultFacts): void {
-    for (const task of tasks) this.#tasks.push({ ...task, mediaTypes })
-    for (const context of contexts) this.#contexts.add(context)
-    for (const type of mediaTypes) this.#mediaTypes.add(type)
-  }
-
-  toFacts(kind: ResultKind): ResultFacts {
-    const facts = { kind, tasks: this.#tasks, contexts: [...this.#contexts], mediaTypes: [...this.#mediaTypes] }
-    return this.#lacksKinds ? { ...facts, lacksKinds: true } : facts
+  for (const member of inner) {
+    const value = readMember(object, member)
+    if (Array.isArray(value)) for (const item of value) addInner(found, item, member)
+    else addInner(found, value, member)
   }
 }
+
+const addInner = (found: Found, object: Json | undefined, { is, places }: Places['inner'][number]): void => {
+  if (!isJsonObject(object)) return
+  if (is === 'message') checkKind(found, object)
+  addParts(found, object, places)
+}
+
+const checkKind = (found: Found, object: Json): void => {
+  if (found.shape.hasKinds && isJsonObject(object) && (object.kind ?? null) === null) found.lacksKinds = true
+}
+
+const toFacts = (kind: ResultKind, { tasks, contexts, mediaTypes, lacksKinds }: Found): ResultFacts => ({
+  ...{ kind, tasks, contexts: [...contexts], mediaTypes: [...mediaTypes] },
+  ...(lacksKinds && { lacksKinds }),
+})

@@ -1,16 +1,7 @@
 import { formOf, versions } from '../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import {
-  checks,
-  findMember,
-  forEachShape,
-  partKinds,
-  readProto,
-  resultKinds,
-  type Shape,
-  shapes,
-} from './objects/index.ts'
+import { checks, forEachShape, partKinds, readProto, resultKinds, type Shape, shapes } from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
 
 /** Returns the shape of a call. Over HTTP, some clients of 0.3 write messages with `kind`. */
@@ -83,11 +74,10 @@ const findForeign = (message: Json | undefined, shape: Shape): string | undefine
         return `${path}.${name} is not part of ${shape.label}: use ${uses.join(' or ')}`
     return undefined
   }
-  const { key = '' } = findMember(shape, 'message', 'part') ?? {}
-  const parts = isJsonObject(message) ? (message[key] ?? undefined) : undefined
+  const parts = isJsonObject(message) ? (message[shape.parts] ?? undefined) : undefined
   if (parts === undefined) return find('message', message, '')
   for (const [index, part] of Array.isArray(parts) ? parts.entries() : []) {
-    const path = `.${key}[${index}]`
+    const path = `.${shape.parts}[${index}]`
     const found = find('part', part, path) ?? find('file', isJsonObject(part) ? part.file : undefined, `${path}.file`)
     if (found !== undefined) return found
   }

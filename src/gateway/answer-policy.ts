@@ -38,87 +38,66 @@ type ForwardedCall = {
   hasPushConfig: boolean
 }
 
-/** Builds the policy for the answers to a call, and observes them for the counts of its agent. */
-export const observeAnswers = (context: CallContext, forwarded: ForwardedCall): AnswerObserver => {
+/**
+ * Builds the policy for the answers to a call, and observes them for the counts of its agent. The first event of a
+ * stream may be an error: it shows if the agent streams. With the level `off`, nothing more is read for the counts.
+ */
+export const observeAnswers = (context: CallContext, forwarded: ForwardedCall) => {
+  const { agent, env, ctx } = context
+  const { call, hasPushConfig, isTranslated } = forwarded
   const policy = createAnswerPolicy(context, forwarded)
   // Only what has the shape of its version can be translated.
-  return new AnswerObserver(context, forwarded, forwarded.isTranslated ? { ...policy, level: 'enforce' } : policy)
-}
-
-/** Observes the answers to one call. The first event of a stream may be an error: it shows if the agent streams. */
-class AnswerObserver {
-  /** The given policy, which also shows this observer what it finds. With the level `off`, it reads nothing more. */
-  readonly policy: AnswerPolicy
-  readonly #context: CallContext
-  readonly #forwarded: ForwardedCall
-  #facts: ResultFacts | undefined
-  #fault: CallError | undefined
-  #isCounted = false
-
-  constructor(
-    context: CallContext,
-    forwarded: ForwardedCall,
-    { inspect, warn, onStreamError, ...policy }: AnswerPolicy,
-  ) {
-    this.#context = context
-    this.#forwarded = forwarded
-    this.policy = {
-      ...policy,
-      inspect:
-        policy.level === 'off'
-          ? inspect
-          : (facts, place) => {
-              this.#facts = facts
-              if (place === 'event') this.#observeEvent(facts)
-              return inspect?.(facts, place)
-            },
-      warn: (error, place) => {
-        this.#fault = error
-        if (place === 'event') this.#count(endOf(error))
-        warn(error, place)
-      },
-      onStreamError: error => {
-        this.#count(endOf(error))
-        onStreamError?.(error)
-      },
-    }
-  }
-
-  /** Sees the response for the caller, or why there is none. */
-  end(response: Response | CallError): void {
-    if ('kind' in response) {
-      if (!NOT_OBSERVED.has(response.kind)) this.#end(this.#fault ?? response, { status: 200, isStream: false })
-      return
-    }
-    const { status, headers } = response
-    const { streams = false } = operations[this.#forwarded.call.operation]
-    // What was read already is no stream, even where it is an event for the caller.
-    const isRead = this.#facts !== undefined
-    const isStream = streams && !isRead && essence(headers.get('Content-Type')) === 'text/event-stream'
-    const awaitsEvents = isStream && this.policy.inspect !== undefined
-    if (!awaitsEvents) this.#end(this.#fault, { status, isStream })
-  }
-
-  /** An answer that the host withholds shows as much as one that passes. */
-  #end(error: CallError | undefined, passed: { status: number; isStream: boolean }): void {
-    const end = error && !this.#facts ? endOf(error) : { ...passed, agentError: this.#facts?.error }
-    this.#count(end, this.#facts?.mediaTypes, error?.kind === 'foreign-task' ? error.kind : undefined)
-  }
-
-  #observeEvent({ error: agentError, mediaTypes }: ResultFacts): void {
-    this.#count({ status: 200, isStream: true, agentError })
-    const { agent, env, ctx } = this.#context
-    observeMediaTypes(agent.id, mediaTypes, env, ctx)
-  }
-
-  #count(end: CallEnd, mediaTypes?: readonly string[], failure?: string): void {
-    if (this.#isCounted) return
-    this.#isCounted = true
-    const { agent, env, ctx } = this.#context
-    const { call, hasPushConfig } = this.#forwarded
+  const level = isTranslated ? 'enforce' : policy.level
+  let found: ResultFacts | undefined
+  let fault: CallError | undefined
+  let isCounted = false
+  const count = (end: CallEnd, mediaTypes?: readonly string[], failure?: string): void => {
+    if (isCounted) return
+    isCounted = true
     const observed = { ...observedCallOf(call, hasPushConfig, end), ...(failure !== undefined && { failure }) }
     observeCall(agent.id, { ...observed, mediaTypes }, env, ctx)
   }
+  /** An answer that the host withholds shows as much as one that passes. */
+  const countAnswer = (error: CallError | undefined, passed: { status: number; isStream: boolean }): void => {
+    const end = error && !found ? endOf(error) : { ...passed, agentError: found?.error }
+    count(end, found?.mediaTypes, error?.kind === 'foreign-task' ? error.kind : undefined)
+  }
+  const inspect: AnswerPolicy['inspect'] = (facts, place) => {
+    found = facts
+    if (place === 'event') {
+      count({ status: 200, isStream: true, agentError: facts.error })
+      observeMediaTypes(agent.id, facts.mediaTypes, env, ctx)
+    }
+    return policy.inspect?.(facts, place)
+  }
+  const observed: AnswerPolicy = {
+    ...policy,
+    level,
+    inspect: level === 'off' ? policy.inspect : inspect,
+    warn: (error, place) => {
+      fault = error
+      if (place === 'event') count(endOf(error))
+      policy.warn(error, place)
+    },
+    onStreamError: error => {
+      count(endOf(error))
+      policy.onStreamError?.(error)
+    },
+  }
+  /** Sees the response for the caller, or why there is none. */
+  const end = (response: Response | CallError): void => {
+    if ('kind' in response) {
+      if (!NOT_OBSERVED.has(response.kind)) countAnswer(fault ?? response, { status: 200, isStream: false })
+      return
+    }
+    const { status, headers } = response
+    const { streams = false } = operations[call.operation]
+    // What was read already is no stream, even where it is an event for the caller.
+    const isStream = streams && !found && essence(headers.get('Content-Type')) === 'text/event-stream'
+    const awaitsEvents = isStream && observed.inspect !== undefined
+    if (!awaitsEvents) countAnswer(fault, { status, isStream })
+  }
+  return { policy: observed, end }
 }
 
 /** The errors of calls that this host did not send, or not with valid credentials. Anyone can forge a loop. */

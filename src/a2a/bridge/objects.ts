@@ -1,13 +1,5 @@
 import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
-import {
-  isJsonObject,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  omit,
-  readNumber,
-} from '../../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, omit, readNumber } from '../../json/index.ts'
 import {
   type FormMember,
   forEachObject,
@@ -17,7 +9,6 @@ import {
   type ObjectName,
   objects,
   partKinds,
-  protoNames,
   readMember,
   resultKinds,
   type Shape,
@@ -29,13 +20,10 @@ import {
 export type Loss = string
 
 /** Reports the loss of a member. */
-export type Lose = (name: string) => void
+type Lose = (name: string) => void
 
 /** A translation of objects: the form that they are in, the one that they get, and what was lost so far. */
 export type Translation = { readonly from: Shape; readonly to: Shape; readonly losses: Loss[] }
-
-/** Returns an object without the members that are undefined. */
-export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
 
 /** Checks whether a member has a value. Null, and in ProtoJSON an empty text, is like its absence. */
 export const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== ''
@@ -163,95 +151,82 @@ const timestampValue = (value: Json, { to, losses }: Translation, path: string):
 
 // Parts
 
-/** A part, whatever its form; its members have the names of the newest version. */
-type Content = {
-  kind: string
-  value: Json
-  filename?: Json | undefined
-  mediaType?: Json | undefined
-  metadata?: Json | undefined
-  /** Members of `file` that the specification does not know. */
-  ofFile?: JsonObject
-}
-
 /** Translates a part; if it has several contents, as only hand-written agents send, only the first. */
 const translatePart = (part: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
   const lose = (name: string) => losses.push(path + name)
   const named = from.hasKinds && from.contents.find(name => name === part.kind)
   const content = named || (from.contents.find(name => (part[name] ?? null) !== null) ?? 'data')
-  const written = writePart(readPart(part, content, from, lose), to, lose)
-  for (const name of from.contents) if (name !== content && (part[name] ?? null) !== null) lose(name)
-  for (const { name } of plainMembers) {
-    const value = readMember(part, from.members.part.get(name))
-    const target = to.members.part.get(name)
-    if (target && value !== undefined) written[target.key] = value
-    else if (value !== undefined) lose(name)
+  const file = content === from.file && isJsonObject(part[content]) ? part[content] : undefined
+  const values = readPart(part, content, file, from)
+  if (from.data !== 'any' && content === 'data') unwrapData(values, from, lose)
+  if (to.file !== undefined && values.raw === undefined && values.url === undefined) dropDescription(values, lose)
+  if (to.data !== 'any' && content === 'data') wrapData(values, to, lose)
+  if (to.file !== undefined && values.raw !== undefined) values.raw = toBase64(values.raw)
+  const written: JsonObject = {}
+  const writtenFile: JsonObject = {}
+  for (const [name, { key, inner, isContent }] of to.members.part) {
+    const value = values[name]
+    if (value === undefined) continue
+    if (to.hasKinds && isContent) written.kind = inner ?? key
+    if (inner !== undefined) written[inner] = writtenFile
+    const target = inner === undefined ? written : writtenFile
+    target[key] = value
   }
-  keepUnknown(part, written, [from.names.part, to.names.part], unknown => {
-    if (unknown !== 'kind' || !(from.hasKinds || partKinds.has(part.kind))) lose('*')
+  const unknown = Object.entries(file ?? {}).filter(([name]) => !from.namesInFile.has(name))
+  const kept = unknown.filter(([name]) => to.file !== undefined && !to.namesInFile.has(name) && name !== '__proto__')
+  if (kept.length < unknown.length) lose('file.*')
+  Object.assign(writtenFile, Object.fromEntries(kept))
+  for (const name of from.contents) if (name !== content && (part[name] ?? null) !== null) lose(name)
+  for (const name of Object.keys(values)) if (!to.members.part.has(name)) lose(name)
+  keepUnknown(part, written, [from.names.part, to.names.part], name => {
+    if (name !== 'kind' || !(from.hasKinds || partKinds.has(part.kind))) lose('*')
   })
   return written
 }
 
-/** The members of a part that every form has under the same name, or not at all. */
-const plainMembers = objects.part.filter(({ name, names, isContent }) => !(names || isContent || name === 'metadata'))
-
-const readPart = (part: JsonObject, content: string, { file, data: type, members }: Shape, lose: Lose): Content => {
-  const value = part[content] ?? null
-  const metadata = part.metadata ?? undefined
-  const isFile = content === file && isJsonObject(value)
-  if (isFile || file === undefined) {
-    const object = isFile ? value : part
-    const read = (name: string) => {
-      const { key = name, alias = name } = members.part.get(name) ?? {}
-      return [object[key], object[alias]].find(isPresent)
-    }
-    const described = { filename: read('filename'), mediaType: read('mediaType'), metadata }
-    if (!isFile) return { kind: content, value, ...described }
-    const raw = readMember(object, members.part.get('raw'))
-    const known = [...members.part.values()].flatMap(({ inner, key, alias }) => (inner ? [key, alias] : []))
-    const ofFile = omit(object, ...known)
-    if (raw !== undefined) return { kind: 'raw', value: raw, ...described, ofFile }
-    return { kind: 'url', value: readMember(object, members.part.get('url')) ?? null, ...described, ofFile }
+/** Reads one content of a part, and what describes it, under the names of the newest version. */
+const readPart = (part: JsonObject, content: string, file: JsonObject | undefined, { members }: Shape): JsonObject => {
+  const values: JsonObject = {}
+  for (const [name, { key, alias, inner, isContent }] of members.part) {
+    const source = inner === undefined ? part : file
+    if (source === undefined || (isContent && inner === undefined && key !== content)) continue
+    const value = isContent ? (source[key] ?? source[alias] ?? undefined) : [source[key], source[alias]].find(isPresent)
+    if (value !== undefined) values[name] = value
   }
-  if (content === 'text') return { kind: content, value, metadata }
-  const isWrapping = type === 'wrapped' && isJsonObject(value)
-  const data = (isWrapping ? value.data : value) ?? {}
-  if (isWrapping && Object.keys(value).some(name => name !== 'data')) lose('data.*')
-  return isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
-    ? { kind: 'data', value: data.value ?? null, metadata: withoutFlag(metadata) }
-    : { kind: 'data', value: data, metadata }
+  // Null is a value of `data`, too.
+  return content === 'data' ? { ...values, data: part.data ?? null } : values
 }
 
-const writePart = (
-  { kind, value, filename, mediaType, metadata, ofFile = {} }: Content,
-  { hasKinds, file, data: type, members }: Shape,
-  lose: Lose,
-): JsonObject => {
-  const keyOf = (name: string) => members.part.get(name)?.key ?? name
-  const described = { [keyOf('filename')]: filename, [keyOf('mediaType')]: mediaType }
-  const write = (name: string, content: JsonObject): JsonObject =>
-    definedMembers(hasKinds ? { kind: name, ...content } : content)
-  if (file === undefined) {
-    if (Object.keys(ofFile).length > 0) lose('file.*')
-    return write(kind, { [kind]: value, ...described, metadata })
-  }
-  if (kind === 'raw' || kind === 'url') {
-    const others = omit(ofFile, ...protoNames(keyOf('raw')), ...protoNames(keyOf('url')), '__proto__')
-    if (Object.keys(others).length < Object.keys(ofFile).length) lose('file.*')
-    const content = { [keyOf(kind)]: kind === 'raw' ? toBase64(value) : value }
-    return write(file, { [file]: definedMembers({ ...content, ...described, ...others }), metadata })
-  }
+/** Removes what 0.3 has for files only. Its text and its data have one media type. */
+const dropDescription = (values: JsonObject, lose: Lose): void => {
+  const { filename, mediaType } = values
   if (filename !== undefined) lose('filename')
-  if (mediaType !== undefined && mediaType !== (kind === 'text' ? 'text/plain' : 'application/json')) lose('mediaType')
-  if (kind === 'text') return write(kind, { text: value, metadata })
+  const implied = values.text === undefined ? 'application/json' : 'text/plain'
+  if (mediaType !== undefined && mediaType !== implied) lose('mediaType')
+  delete values.filename
+  delete values.mediaType
+}
+
+/** Takes data of 0.3 out of what wraps it: another object over HTTP, and one for a value that is no object. */
+const unwrapData = (values: JsonObject, { data: type }: Shape, lose: Lose): void => {
+  const { data: sent, metadata } = values
+  const isWrapping = type === 'wrapped' && isJsonObject(sent)
+  const data = (isWrapping ? sent.data : sent) ?? {}
+  if (isWrapping && Object.keys(sent).some(name => name !== 'data')) lose('data.*')
+  const isValue = isFlagged(metadata) && isJsonObject(data) && Object.keys(data).every(name => name === 'value')
+  values.data = isValue ? (data.value ?? null) : data
+  if (isValue) values.metadata = withoutFlag(metadata)
+}
+
+const wrapData = (values: JsonObject, { data: type }: Shape, lose: Lose): void => {
+  const { data = null, metadata } = values
   // The caller's own flag would unwrap a value that is not wrapped.
   const own = isFlagged(metadata) ? withoutFlag(metadata) : metadata
   if (own !== metadata) lose(`metadata.${WRAPPED}`)
-  const isObject = isPlainObject(value)
-  const data = isObject ? value : { value }
-  const flagged = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
-  return write(kind, { data: type === 'wrapped' ? { data } : data, metadata: flagged })
+  const isObject = isPlainObject(data)
+  const wrapped = isObject ? data : { value: data }
+  values.data = type === 'wrapped' ? { data: wrapped } : wrapped
+  values.metadata = isObject ? own : { ...(isJsonObject(own) && own), [WRAPPED]: true }
 }
 
 /** Set in the metadata of a part of 0.3 with the data `{value}`, as by the official SDK: 0.3 has only objects there. */

@@ -1,29 +1,11 @@
-import { lineOf, versions } from '../../card/model/index.ts'
+import { formOf, lineOf, versions } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
 import { foldName } from '../message.ts'
-import {
-  findMember,
-  formOf,
-  type MemberName,
-  namesInPushConfig,
-  protoNames,
-  readMember,
-  readProto,
-  type Shape,
-  shapes,
-} from '../objects/index.ts'
+import { namesInPushConfig, protoNames, readMember, readProto, type Shape, shapes } from '../objects/index.ts'
 import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
-import {
-  definedMembers,
-  everyName,
-  isPresent,
-  type Lose,
-  type Loss,
-  type Translation,
-  translateObject,
-} from './objects.ts'
+import { everyName, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 
 /** The parameters of a call, whatever its version and binding. */
 export type Params = {
@@ -37,6 +19,9 @@ export type Params = {
   others: JsonObject
 }
 
+/** Returns an object without the members that are undefined. */
+export const definedMembers = (members: JsonObject): JsonObject => Object.fromEntries(jsonEntries(members))
+
 /** Returns the task that a call about a task names. */
 const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
   task ?? (pushConfig && (readProto(pushConfig, 'taskId') ?? namesInPushConfig(pushConfig.name).taskId))
@@ -44,7 +29,7 @@ const taskOf = ({ task, pushConfig }: Params): Json | undefined =>
 const isId = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
 /** Returns the parameters that name a task and a push configuration. */
-export const idParams = (operation: OperationName, { members }: Shape): MemberName[] => {
+export const idParams = (operation: OperationName, { members }: Shape) => {
   const { task } = operations[operation]
   return task === 'taskId' ? [...members.pushConfigParams.values()] : task === 'id' ? [{ key: task, alias: task }] : []
 }
@@ -65,8 +50,8 @@ export const checkParams = (call: A2ACall, read: Params, from: Shape): CallError
 const checkConfiguration = ({ configuration }: JsonObject, from: Shape): CallError | undefined => {
   if ((configuration ?? null) === null) return undefined
   if (!isPlainObject(configuration)) return invalidParam('configuration', 'must be an object')
-  const member = findMember(from, 'configuration', 'pushConfig')
-  const pushConfig = member && readMember(configuration, member)
+  const member = from.members.configuration.get('taskPushNotificationConfig')
+  const pushConfig = readMember(configuration, member)
   return pushConfig === undefined || isPlainObject(pushConfig)
     ? undefined
     : invalidParam(`configuration.${member?.key}`, 'must be an object')
@@ -144,7 +129,7 @@ const translateConfiguration = (
 
 /** ProtoJSON leaves out what is false: over HTTP, a configuration of 0.3 without `blocking` does not wait. */
 const returnsImmediately = (configuration: JsonObject | undefined, from: Shape): boolean => {
-  const member = findMember(from, 'configuration', 'wait')
+  const member = from.members.configuration.get('returnImmediately')
   if (!configuration || !member) return false
   const value = readMember(configuration, member)
   if (member.key === member.name) return value === true
@@ -180,29 +165,27 @@ const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid'
 // Push configurations
 
 /** Translates a push configuration; `path` ends in a period. */
-const translatePushConfig = (config: JsonObject, { from, to, losses }: Translation, path = ''): JsonObject => {
+const translatePushConfig = (config: JsonObject, translation: Translation, path = ''): JsonObject => {
   const { authentication } = config
-  const scheme = schemeIn(to)
-  const isRewritten = isPlainObject(authentication) && schemeIn(from) !== scheme
+  const { names } = translation.to
   // 1.0 has the tenant and the task in each configuration, 0.3 has neither.
-  const foreign = [...everyName.pushConfig].filter(name => !to.names.pushConfig.has(name) && isPresent(config[name]))
-  losses.push(...foreign.map(name => path + name))
-  return definedMembers({
+  const foreign = [...everyName.pushConfig].filter(name => !names.pushConfig.has(name) && isPresent(config[name]))
+  translation.losses.push(...foreign.map(name => path + name))
+  return {
     ...omit(config, ...foreign),
-    ...(isRewritten && { authentication: translateSchemes(authentication, scheme, name => losses.push(path + name)) }),
-  })
+    ...(isPlainObject(authentication) && { authentication: translateSchemes(authentication, translation, path) }),
+  }
 }
 
-/** Returns the name that a form has for the scheme of an authentication, or for a list of them. */
-const schemeIn = ({ members }: Shape): string | undefined => members.authentication.get('scheme')?.key
-
 /** Translates an authentication, which has one `scheme` in 1.0, and a list of `schemes` in 0.3. */
-const translateSchemes = (authentication: JsonObject, name: string | undefined, lose: Lose): JsonObject => {
+const translateSchemes = (authentication: JsonObject, { from, to, losses }: Translation, path: string): JsonObject => {
+  const [given, wanted = ''] = [from, to].map(({ members }) => members.authentication.get('scheme')?.key)
+  if (given === wanted) return authentication
   const { scheme, schemes, ...others } = authentication
-  if (isPresent(authentication[name ?? ''])) lose('authentication.*')
-  if (name === 'schemes') return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
+  if (isPresent(authentication[wanted])) losses.push(`${path}authentication.*`)
+  if (wanted === 'schemes') return { ...others, schemes: isPresent(scheme) ? [scheme ?? null] : [] }
   const [first = '', ...rest] = Array.isArray(schemes) ? schemes : []
-  if (rest.length > 0) lose('authentication.schemes')
+  if (rest.length > 0) losses.push(`${path}authentication.schemes`)
   return { ...others, scheme: first }
 }
 
@@ -227,9 +210,7 @@ export const translateTaskPushConfig = (
   return { name: `tasks/${ids.join('/pushNotificationConfigs/')}`, pushNotificationConfig: written }
 }
 
-type TaskPushConfig = { taskId?: Json | undefined; config: JsonObject }
-
-const readFlat = (object: JsonObject, { losses }: Translation): TaskPushConfig => {
+const readFlat = (object: JsonObject, { losses }: Translation) => {
   const taskId = readProto(object, 'taskId')
   if (isPresent(taskId) && !isId(taskId)) losses.push('taskId')
   return { taskId: isId(taskId) ? taskId : undefined, config: omit(object, ...protoNames('taskId')) }
@@ -239,7 +220,7 @@ const readFlat = (object: JsonObject, { losses }: Translation): TaskPushConfig =
  * Reads a push configuration of 0.3. Over HTTP, what creates one is wrapped in `config`, and names the task in the path
  * and in `parent`; the official JavaScript client sends the configuration itself.
  */
-const readNested = (object: JsonObject, { from, losses }: Translation): TaskPushConfig => {
+const readNested = (object: JsonObject, { from, losses }: Translation) => {
   const isWrapped = !from.hasKinds && readProto(object, 'pushNotificationConfig') === undefined
   const wrapped = isWrapped && isJsonObject(object.config) ? object.config : object
   const ofName = namesInPushConfig([wrapped.name, object.parent].find(isPresent))

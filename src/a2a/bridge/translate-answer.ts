@@ -1,24 +1,8 @@
-import { type Protocol, versions } from '../../card/model/index.ts'
-import {
-  isJsonObject,
-  isPlainObject,
-  type Json,
-  type JsonObject,
-  jsonEquals,
-  omit,
-  readNumber,
-} from '../../json/index.ts'
+import { formOf, type Protocol, versions } from '../../card/model/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEquals, readNumber } from '../../json/index.ts'
 import { A2A_DOMAIN, type SpecifiedError, specifiedErrors } from '../error-catalogue.ts'
 import { ERROR_INFO } from '../error-response.ts'
-import {
-  formOf,
-  type ResultName,
-  readWrapped,
-  resultKinds,
-  resultNames,
-  shapeOfResult,
-  shapes,
-} from '../objects/index.ts'
+import { type ResultName, readWrapped, resultKinds, resultNames, shapeOfResult, shapes } from '../objects/index.ts'
 import { type OperationName, operations } from '../operations.ts'
 import { type AnswerPlace, isRestError, reasonOf } from '../read-result.ts'
 import { isPresent, type Loss, type Translation, translateObject } from './objects.ts'
@@ -79,8 +63,9 @@ const translatePushConfigs = (result: Json, translation: Translation, task: Json
   )
   if (!to.hasKinds) {
     // Readers of 0.3 would take it for the form with `kind`.
-    if (to.twin && isPresent(page.kind)) losses.push('*')
-    return { ...(to.twin ? omit(page, 'kind') : page), configs: translated }
+    const { kind, ...others } = page
+    if (to.twin && isPresent(kind)) losses.push('*')
+    return { ...(to.twin ? others : page), configs: translated }
   }
   const others = Object.keys(page).filter(name => name !== 'configs' && isPresent(page[name]))
   losses.push(...new Set(others.map(name => (/^next_?page_?token$/i.test(name) ? 'nextPageToken' : '*'))))
@@ -161,7 +146,8 @@ const toMessage = (message: Json | undefined): string => (typeof message === 'st
 
 /** Reads a google.rpc.Status, or a bare error of 0.3, which has the code of JSON-RPC. */
 const readRestError = (body: JsonObject, status: number): AnsweredError => {
-  const { code: written, message, data, details = data, ...others } = isJsonObject(body.error) ? body.error : body
+  const error = isJsonObject(body.error) ? body.error : body
+  const { code: written, message, data, details = data, status: _, ...others } = error
   const code = readNumber(written)
   const reason = reasonOf(details)
   const own = typeof code === 'number' && code < 0 ? code : undefined
@@ -171,7 +157,7 @@ const readRestError = (body: JsonObject, status: number): AnsweredError => {
     message: toMessage(message),
     status,
     data: details,
-    losses: [...(named === undefined ? ['error.status'] : []), ...lossesOf(omit(others, 'status'))],
+    losses: [...(named === undefined ? ['error.status'] : []), ...lossesOf(others)],
   }
 }
 

@@ -1,8 +1,6 @@
 import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
 import {
-  type Form,
   type FormMember,
-  findMember,
   forEachShape,
   type MemberName,
   NO_ROLE,
@@ -59,7 +57,7 @@ const objectWith =
   value => {
     if (!isPlainObject(value)) return ' must be an object'
     for (const { key, alias, isRequired, checkMember } of fields) {
-      const member = value[key] ?? (alias === key ? undefined : value[alias]) ?? undefined
+      const member = value[key] ?? value[alias] ?? undefined
       if (member === undefined && !isRequired) continue
       const fault = checkMember(member)
       if (fault !== undefined) return `.${key}${fault}`
@@ -95,14 +93,12 @@ export const checkCard: Check = objectWith(required('name', text))
 
 // Objects
 
-/** The checks of the objects that a result can be, and of a message of a caller. */
-type Checks = Readonly<Record<ResultName | 'pushConfig' | 'sentMessage', Check>>
-
 /**
- * Builds the checks of a form. The clients of JSON with `kind` require every member that the schema requires, but for
- * the `kind` of what is inside a result. Writers of ProtoJSON leave out what is empty, and readers accept that.
+ * Builds the checks of a form: of the objects that a result can be, and of a message of a caller. The clients of JSON
+ * with `kind` require every member that the schema requires, but for the `kind` of what is inside a result. Writers of
+ * ProtoJSON leave out what is empty, and readers accept that.
  */
-const createChecks = (shape: Shape): Checks => {
+const createChecks = (shape: Shape) => {
   const { hasKinds, members } = shape
   const roles = valuesOf(shape, 'roles')
   const roleNames = shape.roles.slice(1).join(' or ')
@@ -130,8 +126,7 @@ const createChecks = (shape: Shape): Checks => {
   const objectOf = (name: string): Check => types.get(name) ?? object
   const resultOf = (name: ResultName) =>
     hasKinds ? both(objectWith(required('kind', kindOf(name))), objectOf(name)) : objectOf(name)
-  const { key: parts = '' } = findMember(shape, 'message', 'part') ?? {}
-  const sent = objectWith(required('role', oneOf(roleNames, roles)), required(parts, someParts))
+  const sent = objectWith(required('role', oneOf(roleNames, roles)), required(shape.parts, someParts))
   return {
     task: resultOf('task'),
     message: resultOf('message'),
@@ -170,10 +165,9 @@ const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>)
     return both(objectWith(...fields), value => (isNull(value) ? undefined : hasContent(value)))
   }
   const others = fields.filter(({ key }) => !contents.includes(key))
+  const ofContents = fields.filter(({ key }) => contents.includes(key))
   const checksOfKinds = new Map<unknown, Check>(
-    fields.flatMap(field =>
-      others.includes(field) ? [] : [[field.key, objectWith({ ...field, isRequired: true }, ...others)]],
-    ),
+    ofContents.map(field => [field.key, objectWith({ ...field, isRequired: true }, ...others)]),
   )
   const kind = optional('kind', oneOf(contents.join(', ').replace(/, (\w+)$/, ' or $1'), contents))
   return both(objectWith(kind), value => {
@@ -185,4 +179,4 @@ const createPartCheck = (shape: Shape, fieldsOf: (members: Iterable<FormMember>)
 }
 
 /** The checks of every form. */
-export const checks: Readonly<Record<Form, Checks>> = forEachShape(createChecks)
+export const checks = forEachShape(createChecks)

@@ -13,8 +13,6 @@ import { isJsonObject, type Json, type JsonObject, toText } from '../../json/ind
 import { type Named, protoNames } from './names.ts'
 import { type Member, type ObjectName, objectNames, objects } from './table.ts'
 
-export { type Form, formOf }
-
 /** The name of a member in a form, and the other one that ProtoJSON has. */
 export type MemberName = { key: string; alias: string }
 
@@ -22,34 +20,7 @@ export type MemberName = { key: string; alias: string }
 export type FormMember = Member & MemberName & { inner?: string | undefined }
 
 /** What sets a form of objects apart, and the members of its objects. */
-export type Shape = {
-  form: Form
-  /** The version whose objects these are. */
-  version: WireVersion
-  /** Its version in errors. */
-  label: string
-  /** The forms whose names it has: itself and those that it follows. */
-  line: readonly Form[]
-  /** Whether it is JSON with `kind`, and not ProtoJSON. */
-  hasKinds: boolean
-  /** The form with `kind` that some writers of this one use. */
-  twin: Form | undefined
-  /** The members of each object by their names in the newest version, in the order of the table. */
-  members: Readonly<Record<ObjectName, ReadonlyMap<string, FormMember>>>
-  /** Every name of these members, but for `kind`. */
-  names: Readonly<Record<ObjectName, ReadonlySet<string>>>
-  /** The members of a part that are its content, and of these the one whose value is a file. */
-  contents: readonly string[]
-  file: string | undefined
-  /** The data of a part: an object, one in the member `data` of another, or any JSON. */
-  data: 'object' | 'wrapped' | 'any'
-  /** Whether the push configuration of a task is in another object, beside the task. */
-  nestsPushConfig: boolean
-  /** The names of enumerations. Their index is their number in ProtoJSON. That of no role is not listed. */
-  roles: EnumNames
-  taskStates: EnumNames
-}
-type EnumNames = readonly (string | undefined)[]
+export type Shape = ReturnType<typeof createShape>
 
 /** The objects that a result or an event can be: their names in ProtoJSON, and their `kind`. */
 export const resultKinds = {
@@ -79,7 +50,7 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
 
 /** Reads a member of an object; undefined if it is absent or null, or if the form lacks it. */
 export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
-  member && (object[member.key] ?? (member.alias === member.key ? undefined : object[member.alias]) ?? undefined)
+  member && (object[member.key] ?? object[member.alias] ?? undefined)
 
 /** The names that a result in ProtoJSON has for the object that it is. In the proto of 0.3, `msg` is a message. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [
@@ -123,16 +94,12 @@ export const taskStates: readonly Named[] = [
 
 // Forms
 
-/** Finds the first member of a type in an object. */
-export const findMember = ({ members }: Shape, object: ObjectName, type: Member['is']): FormMember | undefined =>
-  [...members[object].values()].find(({ is }) => is === type)
-
 /** Builds something for every object. */
 export const forEachObject = <Value>(build: (name: ObjectName) => Value) =>
   Object.fromEntries(objectNames.map(name => [name, build(name)])) as Record<ObjectName, Value>
 
 /** Builds the shape of a form from the tables of versions and objects. */
-const createShape = (version: WireVersion, binding: CallBinding): Shape => {
+const createShape = (version: WireVersion, binding: CallBinding) => {
   const { forms, hasKinds: isPair } = versions[version]
   const form = forms[binding]
   const hasKinds = isPair && form === forms.JSONRPC
@@ -151,19 +118,40 @@ const createShape = (version: WireVersion, binding: CallBinding): Shape => {
         ? []
         : [[member.name, { ...member, key, alias: isStrict ? key : toSnakeCase(key), inner }]]
     })
-  const members = forEachObject(object => new Map(membersOf(object)))
+  const members = forEachObject((object): ReadonlyMap<string, FormMember> => new Map(membersOf(object)))
   const contents = [...members.part.values()].filter(({ isContent }) => isContent)
   const file = contents.find(({ inner }) => inner !== undefined)?.inner
+  const data: 'object' | 'wrapped' | 'any' = hasKinds ? 'object' : isPair ? 'wrapped' : 'any'
   return {
-    ...{ form, version, line, hasKinds, members, file },
+    form,
+    /** The version whose objects these are. */
+    version,
+    /** Its version in errors. */
     label: `A2A ${version}${form === forms.JSONRPC ? '' : ' over HTTP'}`,
+    /** The forms whose names it has: itself and those that it follows. */
+    line,
+    /** Whether it is JSON with `kind`, and not ProtoJSON. */
+    hasKinds,
+    /** The form with `kind` that some writers of this one use. */
     twin: isPair && !hasKinds ? forms.JSONRPC : undefined,
+    /** The members of each object by their names in the newest version, in the order of the table. */
+    members,
+    /** Every name of these members, but for `kind` and those in a file. */
     names: forEachObject(
-      object => new Set(membersOf(object).flatMap(([, { key, alias, inner }]) => (inner ? [inner] : [key, alias]))),
+      (object): ReadonlySet<string> =>
+        new Set([...members[object].values()].flatMap(({ key, alias, inner }) => (inner ? [inner] : [key, alias]))),
     ),
+    namesInFile: new Set([...members.part.values()].flatMap(({ key, alias, inner }) => (inner ? [key, alias] : []))),
+    /** The name of the parts in a message. */
+    parts: members.message.get('parts')?.key ?? '',
+    /** The members of a part that are its content, and of these the one whose value is a file. */
     contents: [...contents.flatMap(({ key, inner }) => (inner ? [] : [key])), ...(file ? [file] : [])],
-    data: hasKinds ? 'object' : isPair ? 'wrapped' : 'any',
+    file,
+    /** The data of a part: an object, one in the member `data` of another, or any JSON. */
+    data,
+    /** Whether the push configuration of a task is in another object, beside the task. */
     nestsPushConfig: !members.pushConfig.has('taskId'),
+    /** The names of enumerations. Their index is their number in ProtoJSON. That of no role is not listed. */
     roles: [undefined, ...roles.map(nameIn)],
     taskStates: taskStates.map(nameIn),
   }

@@ -9,19 +9,7 @@ export type ObjectName =
 /** A member of an object. */
 export type Member = Named & {
   /** Its type; undefined for any JSON. */
-  is?:
-    | ObjectName
-    | 'role'
-    | 'state'
-    | 'text'
-    | 'time'
-    | 'id'
-    | 'taskId'
-    | 'contextId'
-    | 'flag'
-    | 'object'
-    | Special
-    | undefined
+  is?: ObjectName | Plain | Special | undefined
   list?: true
   required?: true
   /** The value that JSON with `kind` has where ProtoJSON leaves the member out, because it is empty. */
@@ -31,6 +19,9 @@ export type Member = Named & {
   /** Set if it mentions what has passed: other tasks, contexts and media types than those of the object. */
   isPast?: true
 }
+
+/** Types of one value, which every form has. */
+type Plain = 'role' | 'state' | 'text' | 'time' | 'id' | 'taskId' | 'contextId' | 'flag' | 'object'
 
 /** Types that forms write in other ways: the end of a stream, any JSON as data, and whether a call waits. */
 type Special = 'final' | 'data' | 'wait'

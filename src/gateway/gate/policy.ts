@@ -152,7 +152,7 @@ const versionError = ({ version, binding }: A2ACall, profile: CallProfile): Call
 })
 
 /** Returns the versions in which an agent can be called in a binding, oldest first. */
-export const supportedVersions = (
+const supportedVersions = (
   { targets, bridge }: Pick<CallProfile, 'targets' | 'bridge'>,
   binding: CallBinding,
 ): WireVersion[] => wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))

@@ -1,6 +1,5 @@
 import {
   type AnswerPlace,
-  findMember,
   isObjectName,
   isRestError,
   type ObjectName,
@@ -114,8 +113,8 @@ const repairResult = (result: JsonObject, given: Repairing): JsonObject => {
   if (typeof type === 'string') return result
   if ('list' in type) {
     const items = result[type.list]
-    const repair = repairers[type.of]
-    return repair && Array.isArray(items) ? { ...result, [type.list]: mapObjects(items, repair, repairing) } : result
+    if (type.of === 'pushConfig' || !Array.isArray(items)) return result
+    return { ...result, [type.list]: repairItems(type.of, items, repairing) }
   }
   const names = ('one' in type ? [type.one] : type.oneOf).flatMap(name => (name === 'pushConfig' ? [] : name))
   const [name] = names
@@ -128,7 +127,7 @@ const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing
   const isNamed = (result.kind ?? null) !== null
   const name = isNamed ? names.find(each => resultKinds[each] === result.kind) : recognize(result, names)
   if (name === undefined) return result
-  const repaired = repairers[name](result, repairing)
+  const repaired = repairObject(name, result, repairing)
   if (isNamed) return repaired
   repairing.repairs.add('kind')
   return { ...repaired, kind: resultKinds[name] }
@@ -138,21 +137,21 @@ const repairKinds = (result: JsonObject, names: readonly ResultName[], repairing
 const repairWrapped = (result: JsonObject, names: readonly ResultName[], repairing: ResultRepairing): JsonObject => {
   for (const [wrapper, name] of wrappers) {
     const object = result[wrapper]
-    if (isJsonObject(object)) return { ...result, [wrapper]: repairers[name](object, repairing) }
+    if (isJsonObject(object)) return { ...result, [wrapper]: repairObject(name, object, repairing) }
   }
   // Only 0.3 has `kind`.
   const bare = result.kind === undefined ? recognize(result, names) : undefined
   if (bare === undefined) return result
   repairing.repairs.add('wrapper')
-  return { [bare]: repairers[bare](result, repairing) }
+  return { [bare]: repairObject(bare, result, repairing) }
 }
 
 /** A task that is the only thing an operation returns is not wrapped. */
 const repairBare = (result: JsonObject, name: ResultName, repairing: ResultRepairing): JsonObject => {
   const wrapped = result[name]
-  if (!isJsonObject(wrapped) || Object.keys(result).length > 1) return repairers[name](result, repairing)
+  if (!isJsonObject(wrapped) || Object.keys(result).length > 1) return repairObject(name, result, repairing)
   repairing.repairs.add('wrapper')
-  return repairers[name](wrapped, repairing)
+  return repairObject(name, wrapped, repairing)
 }
 
 /** Recognizes an object by its members, where it can be one only. */
@@ -174,45 +173,31 @@ const recognize = (object: JsonObject, names: readonly ResultName[]): ResultName
 
 type Repair = (object: JsonObject, repairing: ResultRepairing) => JsonObject
 
-const mapObjects = (items: Json[], repair: Repair, repairing: ResultRepairing): Json[] =>
-  items.map(item => (isJsonObject(item) ? repair(item, repairing) : item))
+const repairItems = (name: ObjectName, items: Json[], repairing: ResultRepairing): Json[] =>
+  items.map(item => (isJsonObject(item) ? repairObject(name, item, repairing) : item))
 
-/** Repairs the states and objects in an object. */
-const repairMembers = (name: ObjectName, object: JsonObject, repairing: ResultRepairing): JsonObject => {
-  const repaired = { ...object }
+/** Repairs an object, and the states and objects in it. */
+const repairObject = (name: ObjectName, object: JsonObject, repairing: ResultRepairing): JsonObject => {
+  const repaired = { ...(firstRepairs[name]?.(object, repairing) ?? object) }
   for (const { key, is, list } of repairing.shape.members[name].values()) {
-    const value = object[key]
-    const repair = isObjectName(is) ? repairers[is] : undefined
+    const value = repaired[key]
     if (is === 'state' && typeof value === 'string') repaired[key] = repairState(value, repairing)
-    else if (repair && list && Array.isArray(value)) repaired[key] = mapObjects(value, repair, repairing)
-    else if (repair && !list && isJsonObject(value)) repaired[key] = repair(value, repairing)
+    else if (isObjectName(is) && list && Array.isArray(value)) repaired[key] = repairItems(is, value, repairing)
+    else if (isObjectName(is) && !list && isJsonObject(value)) repaired[key] = repairObject(is, value, repairing)
   }
-  return repaired
+  return lastRepairs[name]?.(repaired, repairing) ?? repaired
 }
 
-const repairers: Readonly<Record<ResultName, Repair> & Partial<Record<ObjectName, Repair>>> = {
-  /** Adds the kind of a part, by which some clients of 0.3 distinguish them. */
-  part: (part, { shape: { hasKinds, contents }, repairs }) => {
-    const present = contents.filter(kind => (part[kind] ?? null) !== null)
-    const [kind] = present
-    if (!hasKinds || (part.kind ?? null) !== null || kind === undefined || present.length > 1) return part
-    repairs.add('kind')
-    return { ...part, kind }
-  },
-  message: (message, repairing) => repairMembers('message', repairOwnMembers(message, repairing), repairing),
-  status: (status, repairing) => repairText(repairMembers('status', status, repairing), repairing),
-  artifact: (artifact, repairing) => repairMembers('artifact', artifact, repairing),
-  task: (task, repairing) => repairMembers('task', task, repairing),
-  statusUpdate: (update, repairing) => {
-    const repaired = repairContext(repairMembers('statusUpdate', update, repairing), repairing)
-    if (!repairing.shape.hasKinds || (update.final ?? null) !== null) return repaired
-    repairing.repairs.add('final')
-    return { ...repaired, final: false }
-  },
-  artifactUpdate: (update, repairing) => repairContext(repairMembers('artifactUpdate', update, repairing), repairing),
+/** Adds the kind of a part, by which some clients of 0.3 distinguish them. */
+const repairPart: Repair = (part, { shape: { hasKinds, contents }, repairs }) => {
+  const present = contents.filter(kind => (part[kind] ?? null) !== null)
+  const [kind] = present
+  if (!hasKinds || (part.kind ?? null) !== null || kind === undefined || present.length > 1) return part
+  repairs.add('kind')
+  return { ...part, kind }
 }
 
-const repairOwnMembers: Repair = (message, { shape: { hasKinds, roles }, repairs }) => {
+const repairMessage: Repair = (message, { shape: { hasKinds, roles }, repairs }) => {
   const isUnnamed = (message.messageId ?? message.message_id ?? null) === null
   const isAssistant = hasKinds && message.role === 'assistant'
   const lacksKind = hasKinds && (message.kind ?? null) === null
@@ -253,9 +238,29 @@ const repairText: Repair = (status, { shape, repairs }) => {
   repairs.add('message')
   const rest = omit(status, 'message')
   if (text === '') return rest
-  const { key: parts = '' } = findMember(shape, 'message', 'part') ?? {}
   const ofKind = (kind: string) => (shape.hasKinds ? { kind } : {})
   const messageId = crypto.randomUUID()
-  const message = { ...ofKind('message'), messageId, role: shape.roles.at(-1), [parts]: [{ ...ofKind('text'), text }] }
+  const message = {
+    ...ofKind('message'),
+    messageId,
+    role: shape.roles.at(-1),
+    [shape.parts]: [{ ...ofKind('text'), text }],
+  }
   return { ...rest, message }
+}
+
+/** Adds whether an update ends the stream, which clients of 0.3 require. */
+const repairUpdate: Repair = (update, repairing) => {
+  const repaired = repairContext(update, repairing)
+  if (!repairing.shape.hasKinds || (update.final ?? null) !== null) return repaired
+  repairing.repairs.add('final')
+  return { ...repaired, final: false }
+}
+
+/** The repairs of objects before those of what is in them, and after these. */
+const firstRepairs: Readonly<Partial<Record<ObjectName, Repair>>> = { part: repairPart, message: repairMessage }
+const lastRepairs: Readonly<Partial<Record<ObjectName, Repair>>> = {
+  status: repairText,
+  statusUpdate: repairUpdate,
+  artifactUpdate: repairContext,
 }
