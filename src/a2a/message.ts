@@ -24,7 +24,7 @@ export type MessageFacts = {
 }
 
 /**
- * Reads the parameters of a call in both versions and bindings. ProtoJSON has two names for a field, and 0.3 over HTTP
+ * Reads the parameters of a call in every version and binding. ProtoJSON has two names for a field, and 0.3 over HTTP
  * has others, so the fields are found under every name that an agent might read. Rejects what agents could read in two
  * ways: a field under two names, and a name in another case, which some agents (in Go and .NET) accept. `agentVersion`
  * is that of the agent, if the call is translated.
@@ -154,7 +154,7 @@ const PUSH_CONFIG_NAMES = everyNameOf(named.pushConfig)
 /** The names in the parameters that create a push configuration, which may be the configuration themselves. */
 const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
 
-/** The names of a part's media type in 1.0, and in both versions. */
+/** The names of a part's media type in 1.0, and in every version. */
 const MEDIA_TYPE_NAMES_V1 = protoNames(named.mediaType.name)
 const MEDIA_TYPE_NAMES = everyNameOf(named.mediaType)
 
@@ -180,7 +180,7 @@ const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersi
 /** The type of a file that declares none (RFC 9110 §8.3). */
 export const ANY_FILE = 'application/octet-stream'
 
-/** Returns the media types that a part declares or implies, also in the other version: an agent may read both. */
+/** Returns the media types that a part declares or implies, also in the other version: an agent may read either. */
 export const partMediaTypes = (part: Json, version: WireVersion): string[] => {
   if (!isJsonObject(part)) return []
   const { kind } = part

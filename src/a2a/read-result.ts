@@ -206,11 +206,10 @@ const readItems = (value: unknown, member: string): unknown => {
 
 // Facts
 
-/** The members of an object that name its task and context, that are its parts, and that are objects with parts. */
+/** The members of an object that name its task and context, and that are objects: parts, or with parts in them. */
 type Places = {
   task: FormMember | undefined
   context: FormMember | undefined
-  parts: FormMember | undefined
   inner: readonly (FormMember & { places: Places })[]
 }
 
@@ -221,9 +220,8 @@ const placesOf = (name: ObjectName, shape: Shape): Places => {
   return {
     task: find('taskId'),
     context: find('contextId'),
-    parts: find('part'),
     inner: members.flatMap(member =>
-      isObjectName(member.is) && member.is !== 'part' ? { ...member, places: placesOf(member.is, shape) } : [],
+      isObjectName(member.is) ? { ...member, places: placesOf(member.is, shape) } : [],
     ),
   }
 }
@@ -251,13 +249,7 @@ const addResult = (found: Found, object: JsonObject, own: Places): void => {
 }
 
 /** Adds the media types of the parts of an object, at any depth. */
-const addParts = (found: Found, object: JsonObject, { parts, inner }: Places): void => {
-  const list = parts && object[parts.key]
-  if (Array.isArray(list))
-    for (const part of list) {
-      for (const type of partMediaTypes(part, found.shape.version)) found.mediaTypes.add(type)
-      checkKind(found, part)
-    }
+const addParts = (found: Found, object: JsonObject, { inner }: Places): void => {
   for (const member of inner) {
     const value = readMember(object, member)
     if (Array.isArray(value)) for (const item of value) addInner(found, item, member)
@@ -267,7 +259,8 @@ const addParts = (found: Found, object: JsonObject, { parts, inner }: Places): v
 
 const addInner = (found: Found, object: Json | undefined, { is, places }: Places['inner'][number]): void => {
   if (!isJsonObject(object)) return
-  if (is === 'message') checkKind(found, object)
+  if (is === 'part') for (const type of partMediaTypes(object, found.shape.version)) found.mediaTypes.add(type)
+  if (is === 'part' || is === 'message') checkKind(found, object)
   addParts(found, object, places)
 }
 

@@ -94,7 +94,7 @@ const readPathParams = (pattern: RegExp, path: string): Record<string, string> |
   }
 }
 
-/** Returns the version of a call: the one that it names, if that has the path, else one that the agent supports. */
+/** Returns the version of a call: the one that it names, which must have the path; else one that the agent supports. */
 export const resolveRestVersion = (
   method: string,
   { operation, versions: having }: Pick<RestMatch, 'operation' | 'versions'>,

@@ -179,7 +179,7 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 
 // Responses
 
-/** Returns the response with a card, or 304, for a request without a token and a card that is not remote. */
+/** Returns the public response with a card, or 304. */
 const publicCardResponse = (document: CachedDocument, name: RepresentationName, { headers }: Request, env: Env) => {
   const { body, etag, modified } = document
   if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))

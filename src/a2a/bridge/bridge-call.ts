@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, jsonEntries, omit, toText } f
 import { MAX_TRANSLATED_PATH_LENGTH } from '../../limits.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
-import { namesInPushConfig, shapes } from '../objects/index.ts'
+import { namesInPushConfig, protoNames, shapes } from '../objects/index.ts'
 import { type A2ACall, methodOf, type OperationName, operations } from '../operations.ts'
 import type { AnswerPlace } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
@@ -75,17 +75,19 @@ const writeJsonRpc = (operation: OperationName, params: Params, { to }: Translat
   return write({ ...(ofTask && { [ofTask.key]: task }), ...(named && { [named.key]: config }), ...others })
 }
 
-/** The type of each parameter that is text in a query, by its name in lower case. */
+/** The type of each parameter that is text in a query, by its names in lower case. */
 const QUERY_TYPES = new Map(
   Object.values(operations).flatMap(({ params = {} }) =>
-    Object.entries(params).map(([name, { type }]) => [name.toLowerCase(), type] as const),
+    Object.entries(params).flatMap(([name, { type }]) =>
+      protoNames(name).map(each => [each.toLowerCase(), type] as const),
+    ),
   ),
 )
 
 /** Returns the number or boolean that a query of HTTP+JSON has as text. */
 const fromQuery = (name: string, value: Json): Json => {
   if (typeof value !== 'string') return value
-  const type = QUERY_TYPES.get(name.toLowerCase().replace('_', ''))
+  const type = QUERY_TYPES.get(name.toLowerCase())
   if (type === 'integer' && /^\d{1,9}$/.test(value)) return Number(value)
   return type === 'boolean' && /^(?:true|false)$/.test(value) ? value === 'true' : value
 }

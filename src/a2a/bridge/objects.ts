@@ -102,7 +102,7 @@ const readValue = (object: JsonObject, member: FormMember, { hasKinds }: Shape):
 const memberValue = (is: Member['is'], value: Json, translation: Translation, path: string): Json | undefined => {
   const { from, to } = translation
   if (is === 'role') return to.roles[numberOf('roles', value, from)] ?? value
-  if (is === 'state') return to.taskStates[numberOf('taskStates', value, from)] ?? value
+  if (is === 'state') return stateValue(numberOf('taskStates', value, from), value, translation, path)
   if (is === 'time') return timestampValue(value, translation, path)
   if (!isObjectName(is)) return value
   if (Array.isArray(value))
@@ -111,6 +111,14 @@ const memberValue = (is: Member['is'], value: Json, translation: Translation, pa
   return is === 'part'
     ? translatePart(value, translation, `${path}.`)
     : translateObject(is, value, translation, `${path}.`)
+}
+
+/** Returns a state in another form. One that the form lacks becomes the unknown state, which all forms have. */
+const stateValue = (number: number, value: Json, { from, to, losses }: Translation, path: string): Json => {
+  const written = to.taskStates[number]
+  if (written !== undefined || from.taskStates[number] === undefined) return written ?? value
+  losses.push(path)
+  return to.taskStates[0] ?? value
 }
 
 /** Returns what a form has for a member that is absent, or that the other one lacks; undefined for nothing. */

@@ -2,8 +2,16 @@ import { formOf, lineOf, versions } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
 import { type CallError, invalidParam } from '../call-error.ts'
 import { foldName } from '../message.ts'
-import { namesInPushConfig, protoNames, readMember, readProto, type Shape, shapes } from '../objects/index.ts'
-import { type A2ACall, listsTasks, type OperationName, operations } from '../operations.ts'
+import {
+  forEachShape,
+  namesInPushConfig,
+  protoNames,
+  readMember,
+  readProto,
+  type Shape,
+  shapes,
+} from '../objects/index.ts'
+import { type A2ACall, listsTasks, type OperationName, operationNames, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
 import { everyName, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
 
@@ -138,13 +146,8 @@ const returnsImmediately = (configuration: JsonObject | undefined, from: Shape):
 
 /** Returns the parameters that a protocol has for an operation, and reports the others that have a value. */
 const supportedOthers = (operation: OperationName, others: JsonObject, { to, losses }: Translation): JsonObject => {
-  const { sends = false, params = {} } = operations[operation]
-  const line = lineOf(to.version)
-  const unsupported = Object.entries(params).flatMap(([name, { forms = to.line, since = to.version }]) =>
-    forms.some(form => to.line.includes(form)) && line.includes(since) ? [] : protoNames(name),
-  )
-  if (!versions[to.version].hasTenants) unsupported.push('tenant')
-  const namesTask = !sends && !listsTasks(operation)
+  const unsupported = unsupportedParams[to.form][operation]
+  const namesTask = !operations[operation].sends && !listsTasks(operation)
   // No operation on a task has an object or a list, except for its metadata.
   const mayHideId = (name: string, value: Json): boolean =>
     ID_NAMES.includes(foldName(name)) || (name !== 'metadata' && (Array.isArray(value) || isPlainObject(value)))
@@ -158,6 +161,17 @@ const supportedOthers = (operation: OperationName, others: JsonObject, { to, los
   losses.push(...lost)
   return Object.fromEntries(supported)
 }
+
+/** The names of the parameters of each operation that a form lacks. */
+const unsupportedParams = forEachShape(({ line, version }) => {
+  const unsupportedIn = (operation: OperationName): string[] =>
+    Object.entries(operations[operation].params ?? {}).flatMap(([name, { forms = line, since = version }]) =>
+      forms.some(form => line.includes(form)) && lineOf(version).includes(since) ? [] : protoNames(name),
+    )
+  const tenant = versions[version].hasTenants ? [] : ['tenant']
+  const entries = operationNames.map(operation => [operation, [...unsupportedIn(operation), ...tenant]])
+  return Object.fromEntries(entries) as Record<OperationName, readonly string[]>
+})
 
 /** The folded names of ids in any form: one that the caller's version lacks could be another task in the agent's. */
 const ID_NAMES = ['id', 'ids', 'taskid', 'taskids', 'name', 'parent', 'configid', 'pushnotificationconfigid']

@@ -35,18 +35,9 @@ export const resultNames = Object.keys(resultKinds) as ResultName[]
 
 // Names
 
-const snakeNames = new Map<string, string>()
-
-/** Converts each name once: it must be one that A2A has, not one that an agent or a caller sends. */
-const toSnakeCase = (name: string): string => {
-  const converted = snakeNames.get(name) ?? protoNames(name)[1]
-  snakeNames.set(name, converted)
-  return converted
-}
-
 /** Reads a member of A2A in ProtoJSON under either name; undefined if it is absent or null. */
 export const readProto = (object: JsonObject, name: string): Json | undefined =>
-  object[name] ?? object[toSnakeCase(name)] ?? undefined
+  object[name] ?? object[protoNames(name)[1]] ?? undefined
 
 /** Reads a member of an object; undefined if it is absent or null, or if the form lacks it. */
 export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
@@ -116,7 +107,7 @@ const createShape = (version: WireVersion, binding: CallBinding) => {
       const isStrict = hasKinds && object !== 'configuration' && inner === undefined
       return key === undefined
         ? []
-        : [[member.name, { ...member, key, alias: isStrict ? key : toSnakeCase(key), inner }]]
+        : [[member.name, { ...member, key, alias: isStrict ? key : protoNames(key)[1], inner }]]
     })
   const members = forEachObject((object): ReadonlyMap<string, FormMember> => new Map(membersOf(object)))
   const contents = [...members.part.values()].filter(({ isContent }) => isContent)

@@ -24,11 +24,15 @@ export const named = {
   },
 } as const satisfies Record<string, Named>
 
-/** Returns the two names that ProtoJSON has for a member of A2A. */
-export const protoNames = (name: string): [camelCase: string, snakeCase: string] => [
-  name,
-  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
-]
+type ProtoNames = [camelCase: string, snakeCase: string]
+const pairs = new Map<string, ProtoNames>()
+
+/** Returns the two names that ProtoJSON has for a member, which must be one of A2A: each is converted once. */
+export const protoNames = (name: string): ProtoNames => {
+  const pair = pairs.get(name) ?? [name, name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
+  pairs.set(name, pair)
+  return pair
+}
 
 /** Returns every name of a member in any form, without the path to it: its newest one first. */
 export const everyNameOf = ({ name, names = {} }: Named): readonly string[] => [

@@ -14,7 +14,7 @@ export type Member = Named & {
   required?: true
   /** The value that JSON with `kind` has where ProtoJSON leaves the member out, because it is empty. */
   empty?: Json
-  /** Set if a part has one of these. */
+  /** Set for the members of which a part has exactly one. */
   isContent?: true
   /** Set if it mentions what has passed: other tasks, contexts and media types than those of the object. */
   isPast?: true

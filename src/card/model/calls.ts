@@ -40,13 +40,13 @@ export const isReachable = (from: Protocol, targets: readonly Protocol[], bridge
   targets.some(to => isSameProtocol(from, to) || canTranslate(from, to, bridge))
 
 /**
- * Returns the protocols from which calls are translated for an agent that has others, the newest version first. Clients
- * of a version understand those that it follows: it is not listed for an agent of one of these.
+ * Returns the protocols from which calls are translated for an agent that has others, the newest version first. A
+ * version that follows another is one of them only if the agent has it: its clients understand the other one.
  */
 export const translatedProtocols = (own: readonly Protocol[], bridge: BridgeLevel): Protocol[] =>
   wireVersions
     .toReversed()
-    .filter(version => !own.some(to => to.version !== version && lineOf(version).includes(to.version)))
+    .filter(version => lineOf(version).length === 1 || own.some(to => to.version === version))
     .flatMap(version => callBindings.map(binding => ({ binding, version })))
     .filter(from => !own.some(to => isSameProtocol(from, to)) && isReachable(from, own, bridge))
 

@@ -21,7 +21,7 @@ type Version = {
   extensionsHeader: string
   /** Whether calls can name a tenant. */
   hasTenants: boolean
-  /** `details`: errors have google.rpc details. `data`: what they have is free-form, and bare over HTTP+JSON. */
+  /** `details`: errors have google.rpc details. `data`: they have `data` of any form, and no wrapper over HTTP+JSON. */
   errors: 'data' | 'details'
   /** Whether clients that asked for a stream over JSON-RPC read an error as an event only. */
   readsErrorEvents: boolean

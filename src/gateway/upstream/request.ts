@@ -134,7 +134,10 @@ const removeHostTokens = (
 /** Returns the `Accept` of the official clients. */
 const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean): string => {
   if (streams) return 'text/event-stream'
-  return [...new Set([...(binding === 'HTTP+JSON' ? [versions[version].restType] : []), 'application/json'])].join(', ')
+  const { restType } = versions[version]
+  return binding === 'HTTP+JSON' && restType !== 'application/json'
+    ? `${restType}, application/json`
+    : 'application/json'
 }
 
 /** The body is written in UTF-8 again, so parameters of the caller's `Content-Type` no longer apply. */
