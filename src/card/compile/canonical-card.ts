@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
 import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, CapabilityDefaults, DialectName, Finding } from '../model/index.ts'
@@ -96,7 +96,7 @@ const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   const { capabilities } = card
   const names = listCapabilityNames(capabilities)
   if (names?.some(name => canonicalFlag(name) === 'extendedAgentCard')) return '/capabilities'
-  const flags = isJsonObject(capabilities) ? capabilities : {}
+  const flags = asObject(capabilities)
   const flag = Object.keys(flags).find(
     key => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
   )

@@ -4,18 +4,11 @@ import { findWidenings } from '../diff/index.ts'
 import { findOverlaySecrets, lint } from '../lint/index.ts'
 import { listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
-import { dedupeByPointer } from '../model/index.ts'
+import { dedupeByPointer, relocate } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
-import {
-  applyOverlay,
-  type MergedCard,
-  mergeFetchedCard,
-  type OverlayResult,
-  overlayErrors,
-  relocate,
-} from './overlay.ts'
+import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
 import { type ParsedManifest, reject } from './parse.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
@@ -107,7 +100,7 @@ const compileTier = (
   const card = writer.toServedCard(read.card)
   const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), disallowed: [] })
+  const issues = lint({ ...read, manifest, sourceOf: provenance.sourceOf, disallowed: [] })
   return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
 

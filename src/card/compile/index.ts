@@ -3,7 +3,7 @@ import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-prof
 import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
 import { callerPolicy, type Manifest, type ManifestContext, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
-import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
+import { relocate, signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
 import { allowsAnonymous, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
@@ -16,7 +16,7 @@ import {
 } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
-import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
+import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 import { type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
@@ -80,7 +80,7 @@ const compileCard = (merged: MergedCard): Compilation => {
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
   const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
-  const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
+  const { sourceOf } = provenance
   const issues = lint({ card, authored, manifest, sourceOf, disallowed })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)

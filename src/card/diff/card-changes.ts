@@ -85,8 +85,9 @@ const compareModes = (
   skills: readonly SkillPair[],
 ): FoundChange[] => {
   const verb = direction === 'input' ? 'accepts' : 'produces'
+  const parse = createRangeParser()
   const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
-    const [lost, gained] = [findUncovered(earlier, later), findUncovered(later, earlier)]
+    const [lost, gained] = [findUncovered(earlier, later, parse), findUncovered(later, earlier, parse)]
     return [
       ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
       ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
@@ -106,16 +107,28 @@ const compareModes = (
   ]
 }
 
+type ParseRange = typeof parseMediaRange
+
+/** Returns a function that parses each mode once: skills often have the same. */
+const createRangeParser = (): ParseRange => {
+  const ranges = new Map<string, ReturnType<ParseRange>>()
+  return mode => {
+    const range = ranges.get(mode) ?? parseMediaRange(mode)
+    ranges.set(mode, range)
+    return range
+  }
+}
+
 /** Returns the modes that no other covers: only one with the same range, or with a wildcard for its type, can. */
-const findUncovered = (modes: readonly string[], others: readonly string[]): string[] => {
+const findUncovered = (modes: readonly string[], others: readonly string[], parse: ParseRange): string[] => {
   const unlisted = new Set(findNew(modes, others))
   if (unlisted.size === 0) return []
   const wildcardOf = (range: string) => `${range.split('/', 1)[0]}/*`
-  const index = Map.groupBy(others.map(parseMediaRange), ({ range, excluded }) =>
+  const index = Map.groupBy(others.map(parse), ({ range, excluded }) =>
     excluded ? undefined : range.endsWith('/*') ? wildcardOf(range) : range,
   )
   return [...unlisted].filter(mode => {
-    const inner = parseMediaRange(mode)
+    const inner = parse(mode)
     const outer = [inner.range, wildcardOf(inner.range), '*/*'].flatMap(key => index.get(key) ?? [])
     return !inner.excluded && !outer.some(range => covers(range, inner))
   })

@@ -1,5 +1,5 @@
 import { test as isMediaTypeName } from 'media-typer'
-import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
+import { asList, collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
 import { isBridged } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
@@ -103,7 +103,7 @@ export const skills: readonly Rule[] = [
     'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
     ({ manifest, authored, card }) => {
       const { defaultTool } = manifest.upstream
-      const tools = Array.isArray(authored.skills) ? authored.skills.filter(isJsonObject) : []
+      const tools = asList(authored.skills).filter(isJsonObject)
       const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
       return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
     },

@@ -1,14 +1,12 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
-import type { AgentCard } from '../model/index.ts'
+import type { SecurityRequirements } from '../model/index.ts'
 import { Provenance } from './provenance.ts'
 import type { SecurityContext } from './security-schemes.ts'
 
-type Requirements = NonNullable<AgentCard['securityRequirements']>
-
 /** Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement. */
-export const allowsAnonymous = (requirements: Requirements = []): boolean =>
+export const allowsAnonymous = (requirements: SecurityRequirements = []): boolean =>
   requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
 
 /**
@@ -115,7 +113,11 @@ const readScopes = (scopes: Json): Json =>
   isJsonObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
 
 /** Writes requirements as in v0.3, and adds the pointers of what it cannot express to `dropped`. */
-export const writeV0Requirements = (requirements: Requirements, pointer: Pointer, dropped: Pointer[]): JsonObject[] =>
+export const writeV0Requirements = (
+  requirements: SecurityRequirements,
+  pointer: Pointer,
+  dropped: Pointer[],
+): JsonObject[] =>
   requirements.map((requirement, index) => {
     const at = `${pointer}/securityRequirements${formatPointer(index)}`
     dropped.push(...Object.keys(omit(requirement, 'schemes')).map(name => at + formatPointer(name)))

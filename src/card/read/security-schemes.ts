@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
 import { cardMembers, looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
@@ -107,7 +107,7 @@ const readLocation = (inner: JsonObject, pointer: Pointer, provenance: Provenanc
 
 /** Reads the in-memory form of the official JavaScript SDK, which servers publish: `{scheme: {$case, value}}`. */
 const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenance: Provenance) => {
-  const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
+  const { $case: wrapper, value } = asObject(scheme)
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
   provenance.noteConversion(pointer, 'the in-memory form of the official JavaScript SDK, read as a security scheme')
   provenance.mapFrom(pointer + formatPointer(wrapper), `${pointer}/scheme/value`)
@@ -128,11 +128,10 @@ const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Prov
 }
 
 const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: Provenance): [string, Json][] => {
-  const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
-  const flows = isJsonObject(oauth) ? oauth.flows : undefined
-  if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
-  const [first, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
-  if (first === undefined || others.length === 0) return [[name, scheme]]
+  const oauth = asObject(asObject(scheme).oauth2SecurityScheme)
+  const flows = asObject(oauth.flows)
+  const [, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
+  if (others.length === 0) return [[name, scheme]]
   const source = formatPointer('securitySchemes', name)
   const oauthSource = `${source}/oauth2SecurityScheme`
   provenance.noteConversion(`${oauthSource}/flows`, 'several OAuth flows, read as one scheme each')
@@ -146,7 +145,7 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
       provenance.mapFrom(`${target}/oauth2SecurityScheme${member}`, oauthSource + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
-  return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
+  return [[name, { ...asObject(scheme), oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
 }
 
 /** Writes a scheme in OpenAPI's form, as in v0.3. Returns one of an unknown type unchanged. */
@@ -164,7 +163,7 @@ export const writeV0Scheme = <Scheme extends Json>(scheme: Scheme): Scheme | Jso
  * the wrapper only, where no reader takes it for the scheme.
  */
 export const writeV0SchemeWithWrapper = (scheme: Json): Json => {
-  const { type, ...inner } = isJsonObject(scheme) ? scheme : {}
+  const { type, ...inner } = asObject(scheme)
   const wrapper = findWrapper(type)
   if (wrapper === undefined || !isJsonObject(scheme)) return scheme
   const openApi = omit(scheme, ...typeOfWrapper.keys())

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { asList, asObject, formatPointer, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
 import { isBridged, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallModes, CapabilityDefaults, Finding, Modes } from '../model/index.ts'
@@ -43,16 +43,16 @@ export const bridgeProfile = (
 /** Returns the listed resources that callers cannot open themselves. */
 const listResources = (resources: readonly Json[]): string[] =>
   resources.flatMap(resource => {
-    const uri = isJsonObject(resource) ? resource.uri : undefined
+    const { uri } = asObject(resource)
     return typeof uri === 'string' && !/^https?:/i.test(uri) ? [uri] : []
   })
 
 /** Removes assumed output modes. MCP does not declare any, so only those that the owner declares are enforced. */
 const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
   const modes = collectModes(card)
-  const isDeclared = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
+  const isDeclared = (value: Json | undefined): boolean => asList(value).length > 0
   if (isDeclared(defaultOutputModes)) return modes
-  const authored = (Array.isArray(skills) ? skills : []).map(each => isJsonObject(each) && isDeclared(each.outputModes))
+  const authored = asList(skills).map(each => isDeclared(asObject(each).outputModes))
   if (authored.length > 0 && authored.every(Boolean)) return modes
   const ownModes = card.skills.map(({ id }, index): [string, Partial<Modes>] => {
     const { output, ...input } = modes.skills[id] ?? {}

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { writeRepresentations } from '../dialects/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, DialectName, Finding, RepresentationName } from '../model/index.ts'
+import { type AgentCard, type DialectName, type Finding, type RepresentationName, relocate } from '../model/index.ts'
 import type { Provenance } from '../read/index.ts'
 import { gatewayInterfaces } from './gateway-interfaces.ts'
 import { collectAgentAddresses, createLeakFinder, type HostLeak, type LeakFinder } from './host-leaks.ts'
@@ -68,9 +68,8 @@ const findLeaks = (
   documents: Record<RepresentationName, JsonObject>,
 ): HostLeak[] => {
   // Signatures are served only where they are still valid, so they are searched in the documents.
-  const inCard = find(omit(card, 'signatures'))
-    .filter(({ pointer }) => !provenance.isFilled(pointer))
-    .map(leak => ({ ...leak, pointer: provenance.sourceOf(leak.pointer) }))
+  const authored = find(omit(card, 'signatures')).filter(({ pointer }) => !provenance.isFilled(pointer))
+  const inCard = relocate(authored, provenance.sourceOf)
   const inDocuments = [...new Set([documents[dialect], ...Object.values(documents)])].map(find)
   return [inCard, ...inDocuments].find(leaks => leaks.length > 0) ?? []
 }
