@@ -16,6 +16,9 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 /** Returns a list, or an empty one for any other value. */
 export const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
+/** Returns whether a value is a list that is not empty. */
+export const hasItems = (value: Json | undefined): value is Json[] => Array.isArray(value) && value.length > 0
+
 /** Returns an object, or an empty one for any other value. */
 export const asObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
 

@@ -1,4 +1,4 @@
-import { formatPointer, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import { formatPointer, hasItems, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
 import { findOverlaySecrets, lint } from '../lint/index.ts'
@@ -60,10 +60,10 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const overlays = listTiers(manifest).map(([tier, overlay]) => [tier, overlay && { ...overlay, toolsOnly }] as const)
   const errors = overlays.flatMap(([, overlay]) => (overlay ? overlayErrors(overlay) : []))
   if (errors.length > 0) return { errors }
-  const addsSkills = !toolsOnly && overlays.some(([, overlay]) => hasSkills(overlay?.patch))
+  const addsSkills = !toolsOnly && overlays.some(([, overlay]) => hasItems(overlay?.patch.skills))
   // Overlay skills extend the default skill of a card without skills; they do not replace it.
   const document =
-    addsSkills && !hasSkills(manifest.card)
+    addsSkills && !hasItems(manifest.card.skills)
       ? { ...omit(manifest.card, 'signatures'), skills: publicCard.card.skills as JsonObject[] }
       : manifest.card
   const card: OverlayResult = { document, originOf: () => undefined }
@@ -78,8 +78,6 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const message = `makes extended cards of ${characters} characters; at most ${MAX_EXTENDED_CARDS_LENGTH} are allowed`
   return { errors: [{ pointer: manifest.tiers ? '/tiers' : '/extended', message }] }
 }
-
-const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills) && skills.length > 0
 
 /** Compiles the card of a tier, in the dialect of the public card. */
 const compileTier = (

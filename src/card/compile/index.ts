@@ -1,4 +1,4 @@
-import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import { formatPointer, hasItems, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
 import { callerPolicy, type Manifest, type ManifestContext, taskPolicy } from '../manifest/index.ts'
@@ -118,7 +118,7 @@ const describeSignatures = (
   { signatures }: JsonObject,
   documents: Compiled['documents'],
 ): Finding[] => {
-  if (!Array.isArray(signatures) || signatures.length === 0) return []
+  if (!hasItems(signatures)) return []
   const note = (message: string): Finding => ({ pointer: '/signatures', message })
   if (policy !== 'keep') return [note(`left out of every document: the manifest has \`signatures: ${policy}\``)]
   const [kept, dropped] = [true, false].map(isKept =>
@@ -168,14 +168,13 @@ const listDropped = (
  * document, or into the fetched card.
  */
 const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
-  const { manifest, ownerCard, fetched, isOwnerAuthored, errorPointer } = merged
+  const { manifest, ownerCard, fetched, errorPointer } = merged
   const { callers, jwt, route, upstream } = manifest
-  const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))
-  const fetchedErrors = fetched
-    ? [...bridgeErrors(manifest, card), ...endpointErrors(upstream, card, agentUrl, isOwners)]
+  const endpoints = fetched
+    ? [...bridgeErrors(manifest, card), ...endpointErrors(merged, card, provenance, agentUrl)]
     : []
   return [
-    ...relocate(fetchedErrors, pointer => errorPointer(provenance.sourceOf(pointer))),
+    ...relocate(endpoints, pointer => errorPointer(provenance.sourceOf(pointer))),
     ...(route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     // An upstream URL that is this host's own URL of the agent.
     ...(fetched ? (['url', 'card', 'mcp'] as const) : []).flatMap(name =>
@@ -207,19 +206,15 @@ const errorIf = (isWrong: boolean, pointer: Pointer, message: string): Finding[]
   isWrong ? [{ pointer, message }] : []
 
 /** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
-const endpointErrors = (
-  { url, card, secret, service }: Manifest['upstream'],
-  { supportedInterfaces }: AgentCard,
-  agentUrl: string,
-  isOwnerAuthored: (pointer: Pointer) => boolean,
-): Finding[] => {
+const endpointErrors = (merged: MergedCard, direct: AgentCard, provenance: Provenance, agentUrl: string): Finding[] => {
+  const { url, card, secret, service } = merged.manifest.upstream
   if (card === undefined || url !== undefined) return []
-  return supportedInterfaces.flatMap((each, index) => {
+  return direct.supportedInterfaces.flatMap((each, index) => {
     const pointer = formatPointer('supportedInterfaces', index, 'url')
     if (!toTarget(each)) return []
     if (isSelfUrl(each.url, agentUrl)) return [{ pointer, message: loopMessage }]
     // The secret goes to the origin of `upstream.card`, or wherever the owner names an endpoint.
-    const isSafe = secret === undefined || service !== undefined || isOwnerAuthored(pointer)
+    const isSafe = secret === undefined || service !== undefined || merged.isOwnerAuthored(provenance.sourceOf(pointer))
     return errorIf(!isSafe && new URL(each.url).origin !== new URL(card).origin, pointer, secretMessage)
   })
 }

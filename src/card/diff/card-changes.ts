@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, majorMinor, modeMembers } from '../model/index.ts'
+import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor, modeMembers } from '../model/index.ts'
 import { listNames } from '../read/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
@@ -17,7 +17,7 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
         ? changeIf(!before, 'skill-added', pointer, `${name} is new`)
         : change('skill-removed', pointer, `${name} is removed`),
     ),
-    ...modeMembers.flatMap(members => compareModes(before, after, members, skills)),
+    ...compareModes(before, after, skills),
     ...pairMembers<unknown>(before.capabilities, after.capabilities).flatMap(compareFlag),
     ...pairExtensions(before, after).flatMap(compareExtension),
     ...compareSecurity(before, after, skills),
@@ -78,33 +78,26 @@ const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
 /** Compares the modes of two cards and those that skills have instead. A range that becomes narrower is removed. */
-const compareModes = (
-  before: AgentCard,
-  after: AgentCard,
-  { direction, defaults, own }: (typeof modeMembers)[number],
-  skills: readonly SkillPair[],
-): FoundChange[] => {
-  const verb = direction === 'input' ? 'accepts' : 'produces'
+const compareModes = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): FoundChange[] => {
   const parse = createRangeParser()
-  const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
-    const [lost, gained] = [findUncovered(earlier, later, parse), findUncovered(later, earlier, parse)]
-    return [
-      ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
-      ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
-    ]
-  }
-  return [
-    ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
-    ...skills.flatMap(({ name, pointer, before: earlier, after: later }) => {
-      const [old, current] = [earlier?.[own] ?? [], later?.[own] ?? []]
-      if (!earlier || !later || old.length + current.length === 0) return []
-      const [modes, newModes] = [
-        old.length > 0 ? old : before[defaults],
-        current.length > 0 ? current : after[defaults],
+  return modeMembers.flatMap(({ direction, defaults, own }) => {
+    const verb = direction === 'input' ? 'accepts' : 'produces'
+    const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
+      const [lost, gained] = [findUncovered(earlier, later, parse), findUncovered(later, earlier, parse)]
+      return [
+        ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
+        ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
       ]
-      return compare(modes, newModes, name, `${pointer}/${own}`)
-    }),
-  ]
+    }
+    const modesOf = (card: AgentCard, { [own]: modes = [] }: AgentSkill) => (modes.length > 0 ? modes : card[defaults])
+    return [
+      ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
+      ...skills.flatMap(({ name, pointer, before: earlier, after: later }) => {
+        if (!earlier || !later || !(earlier[own]?.length || later[own]?.length)) return []
+        return compare(modesOf(before, earlier), modesOf(after, later), name, `${pointer}/${own}`)
+      }),
+    ]
+  })
 }
 
 type ParseRange = typeof parseMediaRange

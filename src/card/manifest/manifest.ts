@@ -213,6 +213,9 @@ export const resolveOrigin = (
 export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
   mcp !== undefined && url === undefined
 
+/** Returns whether this host's bridge answers for the agent, with the bridge's own capabilities. */
+export const isBehindBridge = (manifest: Manifest): boolean => manifest.route === 'gateway' && isBridged(manifest)
+
 /**
  * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the
  * agent, so that all callers are one to it. The bridge to an MCP server separates them by itself.

@@ -20,14 +20,11 @@ export const readRequirements = (
   provenance: Provenance,
 ): JsonObject => {
   const [field, fieldV1] = [`${pointer}/security`, `${pointer}/securityRequirements`]
-  if (securityRequirements === undefined) {
-    if (form === 'interfaces' && security !== undefined)
-      provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
-    const read = readList(security, field, split, provenance)
-    return read === undefined ? rest : { ...rest, securityRequirements: read }
-  }
-  const read = readList(securityRequirements, fieldV1, split, provenance)
-  if (security !== undefined && !jsonEquals(read, readList(security, field, split, new Provenance())))
+  const isV1 = securityRequirements !== undefined
+  if (!isV1 && form === 'interfaces' && security !== undefined)
+    provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
+  const read = readList(isV1 ? securityRequirements : security, isV1 ? fieldV1 : field, split, provenance)
+  if (isV1 && security !== undefined && !jsonEquals(read, readList(security, field, split, new Provenance())))
     provenance.noteIgnored(field, 'securityRequirements')
   return read === undefined ? rest : { ...rest, securityRequirements: read }
 }

@@ -196,7 +196,9 @@ export const V0Authentication = v.lazy(value =>
  */
 export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card
-  const names = [...new Set(listSchemeNames(authentication))].filter(name => name === 'bearer' || name === 'basic')
+  const named = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
+  const words = new Set([named ?? []].flat().map(name => toText(name).toLowerCase()))
+  const names = [...words].filter(name => name === 'bearer' || name === 'basic')
   if (names.length === 0) return card
   provenance.noteConversion('/authentication', 'read as security schemes')
   provenance.mapWhole('/securitySchemes', '/authentication')
@@ -206,9 +208,4 @@ export const readAuthentication = (card: JsonObject, provenance: Provenance): Js
   provenance.mapWhole('/securityRequirements', '/authentication')
   const securityRequirements = names.map(name => ({ schemes: { [name]: { list: [] } } }))
   return { ...card, securitySchemes, securityRequirements }
-}
-
-const listSchemeNames = (authentication: Json | undefined): string[] => {
-  const names = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
-  return [names ?? []].flat().flatMap(name => (typeof name === 'string' ? [name.toLowerCase()] : []))
 }

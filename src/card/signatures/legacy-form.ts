@@ -153,36 +153,28 @@ const listOtherFlags = (card: JsonObject, current: JsonObject): Pointer[] => {
 const listOtherSchemes = (card: JsonObject): Pointer[] => {
   const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
   return jsonEntries(asObject(card[name])).flatMap(([key, scheme]) =>
-    isJsonObject(scheme) && (isAmbiguous(scheme) || hasBothForms(scheme)) ? [formatPointer(name, key)] : [],
+    isJsonObject(scheme) && isAmbiguous(scheme) ? [formatPointer(name, key)] : [],
   )
 }
 
-/** Checks whether a scheme is in both forms, and its members of 0.3 differ from those in the wrapper of 1.0. */
-const hasBothForms = (scheme: JsonObject): boolean => {
-  const wrapper = schemeWrappers.get(toText(scheme.type))
-  if (wrapper === undefined) return scheme.type !== undefined && listWrappers(scheme).length > 0
-  if (scheme[wrapper] === undefined) return false
-  const read = readScheme(omit(scheme, wrapper))
-  return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
-}
-
-/** Checks for several wrappers or flows in a scheme. A signature covers one (`oneof` in the proto); readers see all. */
+/**
+ * Checks whether readers may see another scheme than a signature covers: of several wrappers or flows, it covers one
+ * (`oneof` in the proto), and the members of 0.3 may differ from those in the wrapper of 1.0.
+ */
 const isAmbiguous = (scheme: JsonObject): boolean => {
-  const wrappers = listWrappers(scheme)
   const wrapper = schemeWrappers.get(toText(scheme.type))
-  if (new Set([...(wrapper === undefined ? [] : [wrapper]), ...wrappers.map(([name]) => name)]).size > 1) return true
-  const holders = [scheme, ...wrappers.map(([, inner]) => inner).filter(isJsonObject)]
-  return holders.some(({ flows }) => isJsonObject(flows) && jsonEntries(flows).filter(isSet).length > 1)
-}
-
-const isSet = ([, value]: [string, Json]): boolean => value !== null
-
-/** Lists the wrappers that are set, under their names in JSON. */
-const listWrappers = (scheme: JsonObject): [string, Json][] =>
-  jsonEntries(scheme)
-    .filter(isSet)
+  const wrappers = listSet(scheme)
     .map(([name, value]): [string, Json] => [canonicalKey(name, 'wrappers'), value])
     .filter(([name]) => cardMembers.wrappers.has(name))
+  if (new Set([wrapper ?? [], wrappers.map(([name]) => name)].flat()).size > 1) return true
+  const holders = [scheme, ...wrappers.map(([, inner]) => asObject(inner))]
+  if (holders.some(({ flows }) => listSet(asObject(flows)).length > 1)) return true
+  if (wrapper === undefined) return scheme.type !== undefined && wrappers.length > 0
+  const { [wrapper]: wrapped, ...rest } = scheme
+  return wrapped !== undefined && !jsonEquals(asObject(readScheme(rest))[wrapper], wrapped)
+}
+
+const listSet = (object: JsonObject): [string, Json][] => jsonEntries(object).filter(([, value]) => value !== null)
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
   const [at, read] = [formatPointer('skills', index), readSkill(skill)]
