@@ -62,7 +62,7 @@ const prepareWrite = async (
   // Nothing is compiled where a remote card was never fetched.
   const { compiled } = result
   const record = 'record' in result ? result.record : undefined
-  if (use) assertSameUse(use, { document, compiled, remote })
+  if (use) assertSameUse(use, document, compiled, remote)
 
   const latest = await getRegistry(env).latestRevision(id)
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
@@ -184,10 +184,8 @@ const authorizeBindingUse = async ({ id, manifest }: ParsedManifest, env: Env): 
 }
 
 /** Asserts that a binding is used for the same addresses, calls and callers. */
-const assertSameUse = (
-  { name, registered }: BindingUse,
-  { document, compiled, remote }: { document: Json; compiled: Compiled | undefined; remote: RemoteCard },
-): void => {
+const assertSameUse = (use: BindingUse, document: Json, compiled: Compiled | undefined, remote: RemoteCard): void => {
+  const { name, registered } = use
   if (compiled && (!remote || remote.served)) {
     const before = compile(registered, remote?.served)
     const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, compiled.profile) : NOT_REGISTERED

@@ -3,7 +3,7 @@ import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit 
 import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
 import type { SecurityRequirements } from '../model/index.ts'
 import { Provenance } from './provenance.ts'
-import type { SecurityContext } from './security-schemes.ts'
+import type { SecurityContext, SplitSchemes } from './security-schemes.ts'
 
 /** Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement. */
 export const allowsAnonymous = (requirements: SecurityRequirements = []): boolean =>
@@ -33,12 +33,7 @@ export const readRequirements = (
  * Reads the requirements in a field. Where a scheme was split by its OAuth flows, each part is an alternative. Of
  * further ones, and beside many schemes, only the first part is read: the alternatives would multiply.
  */
-const readList = (
-  value: Json | undefined,
-  field: Pointer,
-  split: SecurityContext['split'],
-  provenance: Provenance,
-): Json | undefined => {
+const readList = (value: Json | undefined, field: Pointer, split: SplitSchemes, provenance: Provenance) => {
   const isV1 = field.endsWith('/securityRequirements')
   const canonical = isV1 ? field : `${field}Requirements`
   const authored = provenance.sourceOf(field)

@@ -25,7 +25,7 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
   )
 
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
-type SplitSchemes = ReadonlyMap<string, readonly string[]>
+export type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
 /** The form of a card, with a `url` or a list of interfaces; undefined for a hybrid, which may have both forms. */
 export type CardForm = 'url' | 'interfaces' | undefined
@@ -52,9 +52,9 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   const pointer = formatPointer('securitySchemes', name)
   const scheme =
     readProtobufJsScheme(authored, pointer, provenance) ?? readShortWrapper(authored, pointer, provenance) ?? authored
-  const [wrapped, ...others] = getWrappers(scheme)
+  const [[wrapped] = [], ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
-    const type = typeOfWrapper.get(wrapped[0])
+    const type = typeOfWrapper.get(wrapped)
     if (form === 'url' && scheme === authored)
       provenance.noteConversion(pointer, `in the form of A2A 1.0: in 0.3, its type is "${type}"`)
     return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
@@ -77,14 +77,9 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
 }
 
 /** Reads a wrapped scheme. Ignores OpenAPI's members in it or next to it, and notes those that define another. */
-const readWrapped = (
-  scheme: JsonObject,
-  [wrapper, wrapped]: [string, JsonObject],
-  pointer: Pointer,
-  provenance: Provenance,
-): JsonObject => {
+const readWrapped = (scheme: JsonObject, wrapper: string, pointer: Pointer, provenance: Provenance): JsonObject => {
   const at = pointer + formatPointer(wrapper)
-  const canonical = canonicalizeKeys(wrapped, 'scheme', at, provenance)
+  const canonical = canonicalizeKeys(asObject(scheme[wrapper]), 'scheme', at, provenance)
   if (wrapper === API_KEY && canonical.in !== undefined && canonical.location === undefined)
     provenance.noteConversion(`${at}/in`, 'read as location')
   const inner = wrapper === API_KEY ? readLocation(canonical, at, provenance) : canonical

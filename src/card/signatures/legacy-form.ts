@@ -1,15 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import {
-  asList,
-  asObject,
-  formatPointer,
-  isJsonObject,
-  jsonEntries,
-  jsonEquals,
-  mapMembers,
-  omit,
-  toText,
-} from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, jsonEquals, mapMembers, toText } from '../../json/index.ts'
 import { cardMembers, isPreV1 } from '../model/index.ts'
 import {
   canonicalizeKeys,
@@ -152,7 +142,7 @@ const listOtherFlags = (card: JsonObject, current: JsonObject): Pointer[] => {
 
 const listOtherSchemes = (card: JsonObject): Pointer[] => {
   const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
-  return jsonEntries(asObject(card[name])).flatMap(([key, scheme]) =>
+  return listSet(asObject(card[name])).flatMap(([key, scheme]) =>
     isJsonObject(scheme) && isAmbiguous(scheme) ? [formatPointer(name, key)] : [],
   )
 }
@@ -164,7 +154,7 @@ const listOtherSchemes = (card: JsonObject): Pointer[] => {
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrapper = schemeWrappers.get(toText(scheme.type))
   const wrappers = listSet(scheme)
-    .map(([name, value]): [string, Json] => [canonicalKey(name, 'wrappers'), value])
+    .map(([name, value]) => [canonicalKey(name, 'wrappers'), value] as const)
     .filter(([name]) => cardMembers.wrappers.has(name))
   if (new Set([wrapper ?? [], wrappers.map(([name]) => name)].flat()).size > 1) return true
   const holders = [scheme, ...wrappers.map(([, inner]) => asObject(inner))]
@@ -174,7 +164,8 @@ const isAmbiguous = (scheme: JsonObject): boolean => {
   return wrapped !== undefined && !jsonEquals(asObject(readScheme(rest))[wrapper], wrapped)
 }
 
-const listSet = (object: JsonObject): [string, Json][] => jsonEntries(object).filter(([, value]) => value !== null)
+/** Lists the members that are set: SDKs write null for others. */
+const listSet = (object: JsonObject) => Object.entries(object).filter(([, value]) => (value ?? null) !== null)
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
   const [at, read] = [formatPointer('skills', index), readSkill(skill)]
@@ -215,9 +206,9 @@ const readSkill = (skill: Json): Json => {
 
 const readScheme = (scheme: Json): Json => {
   if (!isJsonObject(scheme)) return scheme
-  const { type, ...rest } = scheme
+  const { type, ...members } = scheme
   const wrapper = schemeWrappers.get(toText(type))
-  if (wrapper === undefined) return rest
-  const inner = type === 'apiKey' && rest.in !== undefined ? { ...omit(rest, 'in'), location: rest.in } : rest
-  return { [wrapper]: inner }
+  if (wrapper === undefined) return members
+  const { in: location, ...rest } = members
+  return { [wrapper]: type === 'apiKey' && location !== undefined ? { ...rest, location } : members }
 }
