@@ -164,7 +164,7 @@ const isAmbiguous = (scheme: JsonObject): boolean => {
   return wrapped !== undefined && !jsonEquals(asObject(readScheme(rest))[wrapper], wrapped)
 }
 
-/** Lists the members that are set: SDKs write null for others. */
+/** Lists the members that are set: in ProtoJSON, null stands for a member that is not. */
 const listSet = (object: JsonObject) => Object.entries(object).filter(([, value]) => (value ?? null) !== null)
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
