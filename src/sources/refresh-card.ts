@@ -134,77 +134,69 @@ export class RefreshQueue {
     const attempts = ((await storage.get<number>('attempts')) ?? 0) + 1
     await storage.put('attempts', attempts)
     await this.schedule(id, nextRefreshAt(0, attempts, Date.now()))
-    const report = await refreshRemoteCard(id, options, this.#env, this.#ctx)
+    const report = await this.#refreshCard(id, options)
     await storage.put('attempts', 0)
     await this.schedule(id, report.state?.due ?? null)
     return report
   }
-}
 
-/** Fetches an agent's remote card and registers it. Starts over if the agent was changed concurrently. */
-const refreshRemoteCard = async (
-  id: string,
-  options: RefreshOptions,
-  env: Env,
-  ctx: DurableObjectState,
-): Promise<RefreshReport> => {
-  const registry = getRegistry(env)
-  for (let attempt = 1; ; attempt++) {
-    const base = await registry.refreshBase(id)
-    if (base === null) return { result: { outcome: 'no-source' } }
-    const report = await refreshFrom(base, id, options, env)
-    if (report.result.outcome === 'conflict' && attempt < MAX_ATTEMPTS) continue
-    if (report.written) purgeLists(ctx)
-    if (report.state) return report
-    const state = await registry.sourceState(id)
-    return { ...report, ...(state && { state }) }
+  /** Fetches the card and registers it. Starts over if the agent was changed concurrently. */
+  async #refreshCard(id: string, options: RefreshOptions): Promise<RefreshReport> {
+    const env = this.#env
+    const registry = getRegistry(env)
+    for (let attempt = 1; ; attempt++) {
+      const base = await registry.refreshBase(id)
+      if (base === null) return { result: { outcome: 'no-source' } }
+      const report = await refreshFrom({ base, id, actor: options.actor ?? 'host', env }, options)
+      if (report.result.outcome === 'conflict' && attempt < MAX_ATTEMPTS) continue
+      if (report.written) purgeLists(this.#ctx)
+      if (report.state) return report
+      const state = await registry.sourceState(id)
+      return { ...report, ...(state && { state }) }
+    }
   }
 }
 
-const refreshFrom = async (
-  base: RefreshBase,
-  id: string,
-  { force = false, accept, actor = 'host' }: RefreshOptions,
-  env: Env,
-): Promise<RefreshReport> => {
+/** An attempt to refresh the card of an agent. */
+type Attempt = { base: RefreshBase; id: string; actor: string; env: Env }
+
+const refreshFrom = async (attempt: Attempt, { force = false, accept }: RefreshOptions): Promise<RefreshReport> => {
+  const { base, id, env } = attempt
   const { source, card, pending } = base.record
   if (accept) {
     if (addsCredential(source) && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
     const { validators, verification } = pending
     const accepted = { card: JSON.parse(pending.card) as JsonObject, validators, verification }
-    return registerFetched(accepted, { base, id, actor, accepted: accept.etag }, env)
+    return registerFetched(accepted, attempt, accept.etag)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
   const context = { id, known: base.record, isConditional: true, ownOrigins: [base.origin] }
   const fetched = await fetchSource(source, context, env)
-  if ('failure' in fetched || 'unchanged' in fetched) return recordResult(fetched, base, id, env)
+  if ('failure' in fetched || 'unchanged' in fetched) return recordResult(fetched, attempt)
   // The same card may have new validators, which the next request sends.
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json)) {
     const { verification, violations } = evaluateCard(fetched, base.record)
     if (violations.length === 0 || source.verification?.policy !== 'require') {
       const { validators } = fetched
-      return recordResult({ unchanged: true, validators, ...(verification && { verification }) }, base, id, env)
+      return recordResult({ unchanged: true, validators, ...(verification && { verification }) }, attempt)
     }
   }
-  return registerFetched(fetched, { base, id, actor }, env)
+  return registerFetched(fetched, attempt)
 }
 
 /** Registers the agent with a fetched card; or records why it is not served. */
-const registerFetched = async (
-  fetched: FetchResult,
-  { base, id, actor, accepted }: { base: RefreshBase; id: string; actor: string; accepted?: string },
-  env: Env,
-): Promise<RefreshReport> => {
+const registerFetched = async (fetched: FetchResult, attempt: Attempt, accepted?: string): Promise<RefreshReport> => {
+  const { base, id, actor, env } = attempt
   const parsed = parseStored(id, base)
-  if ('errors' in parsed) return recordResult({ failure: toInvalidCardFailure(parsed.errors) }, base, id, env)
+  if ('errors' in parsed) return recordResult({ failure: toInvalidCardFailure(parsed.errors) }, attempt)
   const isAccepted = accepted !== undefined
   const agent = { parsed, source: base.record.source, known: base.record, by: 'fetch', isAccepted } as const
   const reconciled = await reconcile(agent, fetched)
-  if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, base, id, env)
+  if ('errors' in reconciled) return recordResult({ failure: toInvalidCardFailure(reconciled.errors) }, attempt)
   const { failure, pending, drift = [], notes = [] } = reconciled.record
-  if (failure) return recordResult({ failure }, base, id, env)
-  if (pending) return recordResult({ pending }, base, id, env)
+  if (failure) return recordResult({ failure }, attempt)
+  if (pending) return recordResult({ pending }, attempt)
   const registry = getRegistry(env)
   const latest = await registry.latestRevision(id)
   const { changes, finding } = compareWithLatest(reconciled.compiled, latest)
@@ -221,12 +213,7 @@ const registerFetched = async (
   return { result, written: { registration, registered } }
 }
 
-const recordResult = async (
-  result: RefreshWithoutCard,
-  base: RefreshBase,
-  id: string,
-  env: Env,
-): Promise<RefreshReport> => {
+const recordResult = async (result: RefreshWithoutCard, { base, id, env }: Attempt): Promise<RefreshReport> => {
   const recorded = await getRegistry(env).recordRefresh(id, expectedOf(base), result)
   if (recorded.outcome !== 'recorded') return { result: { outcome: 'conflict' } }
   const { state } = recorded

@@ -1,7 +1,7 @@
 import { compare, validate } from 'compare-versions'
-import { findUncovered, type Requirements } from '../card/diff/index.ts'
-import type { Source } from '../card/manifest/index.ts'
-import { type Finding, type PayloadRule, payloadRules } from '../card/model/index.ts'
+import { findUncovered } from '../card/diff/index.ts'
+import type { Source, TrustedKeys } from '../card/manifest/index.ts'
+import { type Finding, type PayloadRule, payloadRules, type SecurityRequirements } from '../card/model/index.ts'
 import { allowsAnonymous } from '../card/read/index.ts'
 import {
   type FetchJson,
@@ -16,15 +16,8 @@ import {
   writePayload,
 } from '../card/signatures/index.ts'
 import { parseUrl } from '../http/index.ts'
-import {
-  formatPointer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  jsonEntries,
-  jsonEquals,
-  omit,
-} from '../json/index.ts'
+import type { Json, JsonObject } from '../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../json/index.ts'
 import type { CardVerification, SourceFailure, SourceRecord } from '../registry/index.ts'
 
 /** The demands of a manifest on the signatures of its card, and the keys that are pinned already. */
@@ -82,20 +75,13 @@ const shorten = (text: string, length: number): string => (text.length > length 
 type ValidSignature = Extract<SignatureResult, { valid: true }>
 
 /** Returns the signature whose rule covers the most: of those by pinned keys, else of all. */
-const findBest = (
-  accepted: readonly ValidSignature[],
-  pinned: readonly string[] | undefined,
-): ValidSignature | undefined => {
+const findBest = (accepted: readonly ValidSignature[], pinned: readonly string[] | undefined) => {
   const byRule = accepted.toSorted((a, b) => payloadRules.indexOf(a.rule) - payloadRules.indexOf(b.rule))
   return byRule.find(({ key }) => pinned?.includes(key.thumbprint)) ?? byRule[0]
 }
 
 /** Lists the trusted keys. With `first-use`, only the origin of the card has them: a `jku` alone proves nothing. */
-const listKeySources = (
-  keys: NonNullable<Source['verification']>['keys'],
-  card: JsonObject,
-  url: string,
-): readonly KeySource[] => {
+const listKeySources = (keys: TrustedKeys, card: JsonObject, url: string): readonly KeySource[] => {
   if (keys !== 'first-use') return keys
   const origin = parseUrl(url)?.origin ?? ''
   // One request, however many signatures there are.
@@ -214,11 +200,9 @@ const withRequirements = (covered: JsonObject, received: JsonObject): JsonObject
   }
 }
 
-const restrict = (
-  signed: Requirements | undefined,
-  demanded: Requirements | undefined,
-  received: Requirements | undefined,
-): Requirements | undefined => {
+type Requirements = SecurityRequirements | undefined
+
+const restrict = (signed: Requirements, demanded: Requirements, received: Requirements): Requirements => {
   if (received === undefined) return signed
   if (allowsAnonymous(demanded)) return received
   const weaker = new Set(findUncovered(received, demanded ?? []))
@@ -226,15 +210,14 @@ const restrict = (
   return kept.length > 0 ? kept : signed
 }
 
-const listObjects = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isJsonObject) : [])
+const listObjects = (value: Json | undefined): JsonObject[] => asList(value).filter(isJsonObject)
 
-const readRequirements = (object: JsonObject | undefined): Requirements | undefined => {
+const readRequirements = (object: JsonObject | undefined): Requirements => {
   if (!Array.isArray(object?.securityRequirements)) return undefined
   return listObjects(object.securityRequirements).map(({ schemes }) => {
-    const entries = jsonEntries(isJsonObject(schemes) ? schemes : {})
-    return { schemes: Object.fromEntries(entries.map(([name, scopes]) => [name, { list: readScopes(scopes) }])) }
+    const entries = jsonEntries(asObject(schemes)).map(([name, scopes]) => [name, { list: readScopes(scopes) }])
+    return { schemes: Object.fromEntries(entries) }
   })
 }
 
-const readScopes = (scopes: Json): string[] =>
-  isJsonObject(scopes) && Array.isArray(scopes.list) ? scopes.list.filter(scope => typeof scope === 'string') : []
+const readScopes = (scopes: Json): string[] => asList(asObject(scopes).list).filter(scope => typeof scope === 'string')

@@ -18,7 +18,6 @@ import {
   MAX_BODY_BYTES,
 } from '../../limits.ts'
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
-import type { Registration } from '../../registry/index.ts'
 import { getRegistry, type BatchResult as LineResult } from '../../registry/store/index.ts'
 import { endpoint, flag, otherBody, withContent } from '../contract/index.ts'
 import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
@@ -137,8 +136,6 @@ type Ready = Entry & { prepared: PreparedWrite }
 
 const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
 
-const registrationOf = ({ prepared }: Ready): Registration => prepared.registration
-
 /** Prepares about as many lines as one request to the Registry carries. Returns those not refused, in their order. */
 const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   const ready: Ready[] = []
@@ -173,7 +170,8 @@ const registerEach = async (entries: readonly Entry[], caller: Principal, env: E
 const registerChunk = async (chunk: readonly Ready[], caller: Principal, env: Env): Promise<void> => {
   for (let rest = chunk; rest.length > 0; )
     try {
-      const results = await getRegistry(env).registerAll(rest.map(registrationOf), isAdmin(caller), false)
+      const registrations = rest.map(({ prepared }) => prepared.registration)
+      const results = await getRegistry(env).registerAll(registrations, isAdmin(caller), false)
       for (const [index, entry] of rest.slice(0, results.length).entries()) {
         const result = results[index]
         if (result?.outcome === 'conflict') await registerAgain(entry, caller, env)
@@ -213,7 +211,8 @@ const registerTogether = async (entries: readonly Entry[], caller: Principal, en
       throw problem('too-large', 'The cards of this batch are too large: send less, or without atomic=true.')
   }
   if (withdraw()) return
-  const results = await getRegistry(env).registerAll(ready.map(registrationOf), isAdmin(caller), true)
+  const registrations = ready.map(({ prepared }) => prepared.registration)
+  const results = await getRegistry(env).registerAll(registrations, isAdmin(caller), true)
   for (const [index, entry] of ready.entries()) {
     const result = results[index]
     if (result) settle(entry, result)
@@ -251,8 +250,8 @@ const splitChunks = (ready: readonly Ready[]): Ready[][] => {
   return chunks
 }
 
-const sizeOf = (entry: Ready): number => {
-  const { manifest, representations, extended, source } = registrationOf(entry)
+const sizeOf = ({ prepared }: Ready): number => {
+  const { manifest, representations, extended, source } = prepared.registration
   const documents = [{ representations }, ...extended].flatMap(each => Object.values(each.representations))
   const texts = manifest.length + (source?.card?.length ?? 0)
   return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)

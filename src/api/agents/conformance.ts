@@ -1,23 +1,9 @@
 import type { Compiled } from '../../card/compile/index.ts'
-import {
-  type AgentCard,
-  agentIdPattern,
-  collectModes,
-  createObservations,
-  type Observations,
-  type Receipt,
-  type StoredReceipt,
-} from '../../card/model/index.ts'
+import type { AgentCard, Observations, Receipt, StoredReceipt } from '../../card/model/index.ts'
+import { agentIdPattern, collectModes, createObservations, relocate } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import {
-  type CheckedAgent,
-  compareWithObservations,
-  type Proposal,
-  receiptHost,
-  runChecks,
-  signReceipt,
-  summarize,
-} from '../../conformance/index.ts'
+import type { CheckedAgent, Proposal } from '../../conformance/index.ts'
+import { compareWithObservations, receiptHost, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
 import { problem } from '../../http/index.ts'
 import { isJsonObject, type Json } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
@@ -164,8 +150,5 @@ const proposeChanges = (compiled: Compiled, observations: Observations): Proposa
     ({ documents }) => collectModes(documents['1.0'] as unknown as AgentCard).union.output,
   )
   const declared = { card, targets: profile.targets, extendedOutputModes }
-  return compareWithObservations(declared, observations).map(proposal => ({
-    ...proposal,
-    pointer: toAuthored(proposal.pointer),
-  }))
+  return relocate(compareWithObservations(declared, observations), toAuthored)
 }

@@ -1,12 +1,6 @@
 import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
-import {
-  type Compiled,
-  compile,
-  completeManifest,
-  type ParsedManifest,
-  parseManifest,
-  parseStored,
-} from '../../card/compile/index.ts'
+import type { Compiled, ParsedManifest } from '../../card/compile/index.ts'
+import { compile, completeManifest, parseManifest, parseStored } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import type { ManifestContext } from '../../card/manifest/index.ts'
 import type { Finding, Issue, Report } from '../../card/model/index.ts'
@@ -14,13 +8,8 @@ import { config } from '../../config.ts'
 import { findIdentityErrors } from '../../gateway/upstream/index.ts'
 import { findMissingBindings, type Precondition, problem } from '../../http/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
-import {
-  compareWithLatest,
-  prepareRegistration,
-  type Registration,
-  type SourceRecord,
-  type WriteCause,
-} from '../../registry/index.ts'
+import type { Registration, SourceRecord, WriteCause } from '../../registry/index.ts'
+import { compareWithLatest, prepareRegistration } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { createSigning, describeSigning } from '../../signing/index.ts'
 import { checkSourceAllowed, describeBlocked, fetchSource, reconcile } from '../../sources/index.ts'
@@ -68,8 +57,12 @@ const prepareWrite = async (
   const use = isAdmin(caller) ? undefined : await authorizeBindingUse(parsed, env)
 
   const remote = await obtainCard(parsed, context.requestOrigin, env, fetchOnce)
-  const { compiled, record } = await compileWrite(parsed, remote)
-  if (use) assertSameUse(use, { document, compiled, remote })
+  const result = remote ? await reconcile({ parsed, ...remote, by: 'manifest' }, remote.fetched) : compile(parsed)
+  if ('errors' in result) throw invalidCard(result.errors)
+  // Nothing is compiled where a remote card was never fetched.
+  const { compiled } = result
+  const record = 'record' in result ? result.record : undefined
+  if (use) assertSameUse(use, document, compiled, remote)
 
   const latest = await getRegistry(env).latestRevision(id)
   // What its upstream has changed is no change of the manifest, unless that names another upstream.
@@ -125,16 +118,6 @@ const obtainCard = async (
 }
 
 type RemoteCard = Awaited<ReturnType<typeof obtainCard>>
-
-/** Compiles a manifest; without a card, where its remote one was never fetched. */
-const compileWrite = async (
-  parsed: ParsedManifest,
-  remote: RemoteCard,
-): Promise<{ compiled: Compiled | undefined; record?: SourceRecord }> => {
-  const result = remote ? await reconcile({ parsed, ...remote, by: 'manifest' }, remote.fetched) : compile(parsed)
-  if ('errors' in result) throw invalidCard(result.errors)
-  return result
-}
 
 const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding) => {
   const advice = `${use === undefined ? 'Use another version' : `Use ${use}`}, or set \`compatibility\` to warn.`
@@ -201,10 +184,8 @@ const authorizeBindingUse = async ({ id, manifest }: ParsedManifest, env: Env): 
 }
 
 /** Asserts that a binding is used for the same addresses, calls and callers. */
-const assertSameUse = (
-  { name, registered }: BindingUse,
-  { document, compiled, remote }: { document: Json; compiled: Compiled | undefined; remote: RemoteCard },
-): void => {
+const assertSameUse = (use: BindingUse, document: Json, compiled: Compiled | undefined, remote: RemoteCard): void => {
+  const { name, registered } = use
   if (compiled && (!remote || remote.served)) {
     const before = compile(registered, remote?.served)
     const newUse = 'compiled' in before ? findNewUse(before.compiled.profile, compiled.profile) : NOT_REGISTERED

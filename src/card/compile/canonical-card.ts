@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, type JsonObject, omit, type Pointer, toText } from '../../json/index.ts'
 import { detectDialect, dialects } from '../dialects/index.ts'
-import { callerPolicy, isBridged, listTiers, type Manifest } from '../manifest/index.ts'
+import { callerPolicy, isBehindBridge, listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, CapabilityDefaults, DialectName, Finding } from '../model/index.ts'
 import { jsonObject, looseObject, record, SecurityRequirements, validate } from '../model/index.ts'
 import {
@@ -37,9 +37,8 @@ export const readCanonicalCard = (
   const dialect = options.dialect ?? (isMcp ? 'superx' : detectDialect(card))
   const authored = withCallerScheme(manifest, card, dialect, provenance)
   const document = isMcp ? withMcpEndpoint(manifest, authored, provenance) : authored
-  const isBehindBridge = manifest.route === 'gateway' && isBridged(manifest)
-  const capabilities =
-    options.capabilities ?? (isBehindBridge ? bridgeCapabilities : dialects[dialect].capabilityDefaults(document))
+  const ofBridge = isBehindBridge(manifest) ? bridgeCapabilities : undefined
+  const capabilities = options.capabilities ?? ofBridge ?? dialects[dialect].capabilityDefaults(document)
   const canonical = toCanonical(document, dialect, provenance, capabilities)
   const errors = validateCard(canonical, document, provenance)
   // The schema has just found it to be an AgentCard. The author's own value is served, not a copy by the parser.
@@ -96,7 +95,7 @@ const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
   const { capabilities } = card
   const names = listCapabilityNames(capabilities)
   if (names?.some(name => canonicalFlag(name) === 'extendedAgentCard')) return '/capabilities'
-  const flags = isJsonObject(capabilities) ? capabilities : {}
+  const flags = asObject(capabilities)
   const flag = Object.keys(flags).find(
     key => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
   )

@@ -1,21 +1,14 @@
-import { formatPointer, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import { formatPointer, hasItems, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { MAX_EXTENDED_CARDS_LENGTH } from '../../limits.ts'
 import { findWidenings } from '../diff/index.ts'
 import { findOverlaySecrets, lint } from '../lint/index.ts'
 import { listTiers, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding, Report, RepresentationName } from '../model/index.ts'
-import { dedupeByPointer } from '../model/index.ts'
+import { dedupeByPointer, relocate } from '../model/index.ts'
 import { checkDocument, detectForeignDocument, Provenance } from '../read/index.ts'
 import { createRouteWriter, type RouteWriter } from '../rewrite/index.ts'
 import { type CanonicalCard, readCanonicalCard, setCapabilities } from './canonical-card.ts'
-import {
-  applyOverlay,
-  type MergedCard,
-  mergeFetchedCard,
-  type OverlayResult,
-  overlayErrors,
-  relocate,
-} from './overlay.ts'
+import { applyOverlay, type MergedCard, mergeFetchedCard, type OverlayResult, overlayErrors } from './overlay.ts'
 import { type ParsedManifest, reject } from './parse.ts'
 
 /** The card that callers with access to a tier read in place of the public one, in its canonical form as served. */
@@ -67,10 +60,10 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const overlays = listTiers(manifest).map(([tier, overlay]) => [tier, overlay && { ...overlay, toolsOnly }] as const)
   const errors = overlays.flatMap(([, overlay]) => (overlay ? overlayErrors(overlay) : []))
   if (errors.length > 0) return { errors }
-  const addsSkills = !toolsOnly && overlays.some(([, overlay]) => hasSkills(overlay?.patch))
+  const addsSkills = !toolsOnly && overlays.some(([, overlay]) => hasItems(overlay?.patch.skills))
   // Overlay skills extend the default skill of a card without skills; they do not replace it.
   const document =
-    addsSkills && !hasSkills(manifest.card)
+    addsSkills && !hasItems(manifest.card.skills)
       ? { ...omit(manifest.card, 'signatures'), skills: publicCard.card.skills as JsonObject[] }
       : manifest.card
   const card: OverlayResult = { document, originOf: () => undefined }
@@ -85,8 +78,6 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   const message = `makes extended cards of ${characters} characters; at most ${MAX_EXTENDED_CARDS_LENGTH} are allowed`
   return { errors: [{ pointer: manifest.tiers ? '/tiers' : '/extended', message }] }
 }
-
-const hasSkills = ({ skills }: JsonObject = {}): boolean => Array.isArray(skills) && skills.length > 0
 
 /** Compiles the card of a tier, in the dialect of the public card. */
 const compileTier = (
@@ -107,7 +98,7 @@ const compileTier = (
   const card = writer.toServedCard(read.card)
   const { documents, errors } = writer.writeRepresentations({ ...read, card, provenance, signed })
   if (errors.length > 0) return { errors }
-  const issues = lint({ ...read, manifest, sourceOf: pointer => provenance.sourceOf(pointer), disallowed: [] })
+  const issues = lint({ ...read, manifest, sourceOf: provenance.sourceOf, disallowed: [] })
   return { card, documents, found: { filled: provenance.filled, converted: provenance.converted, issues } }
 }
 

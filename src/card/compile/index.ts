@@ -1,9 +1,9 @@
-import { formatPointer, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import { formatPointer, hasItems, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { buildCallProfile, type CallProfile, trustedIssuers } from '../call-profile.ts'
 import { lint, redactSecrets, searchManifest } from '../lint/index.ts'
 import { callerPolicy, type Manifest, type ManifestContext, taskPolicy } from '../manifest/index.ts'
 import type { AgentCard, CallerPolicy, Finding, Report, RepresentationName } from '../model/index.ts'
-import { signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
+import { relocate, signedNames, toTarget, truncateFindings, truncatePointers } from '../model/index.ts'
 import { allowsAnonymous, detectForeignDocument, Provenance } from '../read/index.ts'
 import {
   bridgeErrors,
@@ -16,7 +16,7 @@ import {
 } from '../rewrite/index.ts'
 import { readCanonicalCard } from './canonical-card.ts'
 import { compileExtendedCards, type ExtendedCard } from './extended-cards.ts'
-import { type MergedCard, mergeFetchedCard, relocate } from './overlay.ts'
+import { type MergedCard, mergeFetchedCard } from './overlay.ts'
 import { type ParsedManifest, parseManifest, reject } from './parse.ts'
 
 export { compileAgentExtendedCard } from './extended-cards.ts'
@@ -80,7 +80,7 @@ const compileCard = (merged: MergedCard): Compilation => {
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
   const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
-  const sourceOf = (pointer: Pointer) => provenance.sourceOf(pointer)
+  const { sourceOf } = provenance
   const issues = lint({ card, authored, manifest, sourceOf, disallowed })
   const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
@@ -118,7 +118,7 @@ const describeSignatures = (
   { signatures }: JsonObject,
   documents: Compiled['documents'],
 ): Finding[] => {
-  if (!Array.isArray(signatures) || signatures.length === 0) return []
+  if (!hasItems(signatures)) return []
   const note = (message: string): Finding => ({ pointer: '/signatures', message })
   if (policy !== 'keep') return [note(`left out of every document: the manifest has \`signatures: ${policy}\``)]
   const [kept, dropped] = [true, false].map(isKept =>
@@ -168,14 +168,13 @@ const listDropped = (
  * document, or into the fetched card.
  */
 const checkConsistency = (merged: MergedCard, card: AgentCard, provenance: Provenance, agentUrl: string) => {
-  const { manifest, ownerCard, fetched, isOwnerAuthored, errorPointer } = merged
+  const { manifest, ownerCard, fetched, errorPointer } = merged
   const { callers, jwt, route, upstream } = manifest
-  const isOwners = (pointer: Pointer) => isOwnerAuthored(provenance.sourceOf(pointer))
-  const fetchedErrors = fetched
-    ? [...bridgeErrors(manifest, card), ...endpointErrors(upstream, card, agentUrl, isOwners)]
+  const endpoints = fetched
+    ? [...bridgeErrors(manifest, card), ...endpointErrors(merged, card, provenance, agentUrl)]
     : []
   return [
-    ...relocate(fetchedErrors, pointer => errorPointer(provenance.sourceOf(pointer))),
+    ...relocate(endpoints, pointer => errorPointer(provenance.sourceOf(pointer))),
     ...(route === 'gateway' ? gatewayErrors(withBridgeInterfaces(manifest, card).supportedInterfaces) : []),
     // An upstream URL that is this host's own URL of the agent.
     ...(fetched ? (['url', 'card', 'mcp'] as const) : []).flatMap(name =>
@@ -207,19 +206,15 @@ const errorIf = (isWrong: boolean, pointer: Pointer, message: string): Finding[]
   isWrong ? [{ pointer, message }] : []
 
 /** Rejects endpoints of a fetched card at this host itself, and those on another host that would receive the secret. */
-const endpointErrors = (
-  { url, card, secret, service }: Manifest['upstream'],
-  { supportedInterfaces }: AgentCard,
-  agentUrl: string,
-  isOwnerAuthored: (pointer: Pointer) => boolean,
-): Finding[] => {
+const endpointErrors = (merged: MergedCard, direct: AgentCard, provenance: Provenance, agentUrl: string): Finding[] => {
+  const { url, card, secret, service } = merged.manifest.upstream
   if (card === undefined || url !== undefined) return []
-  return supportedInterfaces.flatMap((each, index) => {
+  return direct.supportedInterfaces.flatMap((each, index) => {
     const pointer = formatPointer('supportedInterfaces', index, 'url')
     if (!toTarget(each)) return []
     if (isSelfUrl(each.url, agentUrl)) return [{ pointer, message: loopMessage }]
     // The secret goes to the origin of `upstream.card`, or wherever the owner names an endpoint.
-    const isSafe = secret === undefined || service !== undefined || isOwnerAuthored(pointer)
+    const isSafe = secret === undefined || service !== undefined || merged.isOwnerAuthored(provenance.sourceOf(pointer))
     return errorIf(!isSafe && new URL(each.url).origin !== new URL(card).origin, pointer, secretMessage)
   })
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
+import { asList, formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
 import type { Overlay, Source } from '../manifest/index.ts'
-import type { Finding } from '../model/index.ts'
+import { type Finding, relocate } from '../model/index.ts'
 import {
   canonicalKey,
   checkDocument,
@@ -79,10 +79,6 @@ const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): Mer
   }
 }
 
-/** Returns findings with their pointers mapped. */
-export const relocate = (findings: readonly Finding[], toPlace: (pointer: Pointer) => Pointer): Finding[] =>
-  findings.map(finding => ({ ...finding, pointer: toPlace(finding.pointer) }))
-
 /**
  * A card with overlays merged over it. `originOf` returns the place in the uppermost overlay that set a place in the
  * document, undefined if no overlay did; `ignored` are notes on the places in the last overlay that have no effect.
@@ -122,8 +118,6 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
     })),
   }
 }
-
-const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
 /**
  * Maps the name under which the document has a field to the patch's name of it. Of two aliases in the patch, one takes

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
+import { hasItems, isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import { link, looseObject, stringList } from '../model/index.ts'
 import { absentMeansFalse, shamanFlags } from '../read/index.ts'
 import { type Dialect, defineV0Dialect } from './dialect.ts'
@@ -42,7 +42,5 @@ const generatedFields = (authored: JsonObject, { version, preferredTransport, ca
 const hasAny = (value: unknown, names: readonly string[]): boolean =>
   isJsonObject(value) && names.some(name => Object.hasOwn(value, name))
 
-const hasSkillsWithoutIds = (card: JsonObject): boolean =>
-  Array.isArray(card.skills) &&
-  card.skills.length > 0 &&
-  card.skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)
+const hasSkillsWithoutIds = ({ skills }: JsonObject): boolean =>
+  hasItems(skills) && skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type Json, jsonEntries, omit, toText } from '../../json/index.ts'
+import { asObject, formatPointer, type Json, omit, toText } from '../../json/index.ts'
 import { absentMeansFalse, getWrappers, hasField, schemeWrappers } from '../read/index.ts'
 import { anything, type Dialect, omitIncompleteProvider, readV0, type Written, writeV0 } from './dialect.ts'
 
@@ -25,16 +25,13 @@ export const v0_3: Dialect = {
 
 /** Returns whether a security scheme is in the form of the proto, which v0.3 has besides its JSON Schema. */
 const hasWrappedScheme = (schemes: Json | undefined): boolean =>
-  isJsonObject(schemes) && Object.values(schemes).some(scheme => isJsonObject(scheme) && getWrappers(scheme).length > 0)
+  Object.values(asObject(schemes)).some(scheme => getWrappers(asObject(scheme)).length > 0)
 
 /** Drops a provider and security schemes that are incomplete objects, which v0.3's schema does not allow. */
 const dropIncomplete = ({ document, dropped }: Written): Written => {
-  const { securitySchemes } = document
   const kept = omitIncompleteProvider(document)
-  const schemes = isJsonObject(securitySchemes) ? securitySchemes : {}
-  const unknown = jsonEntries(schemes).flatMap(([name, scheme]) =>
-    isJsonObject(scheme) && schemeWrappers.has(toText(scheme.type)) ? [] : [name],
-  )
+  const schemes = asObject(document.securitySchemes)
+  const unknown = Object.keys(schemes).filter(name => !schemeWrappers.has(toText(asObject(schemes[name]).type)))
   const pointers = unknown.map(name => formatPointer('securitySchemes', name))
   return {
     document: { ...kept, ...(unknown.length > 0 && { securitySchemes: omit(schemes, ...unknown) }) },

@@ -1,4 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject } from '../../json/index.ts'
 import { cardMembers, type Members } from '../model/index.ts'
 import { absentMeansFalse, getWrappers, hasField, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'
@@ -8,8 +9,7 @@ const markerFields = new Set(['supportedInterfaces', 'securityRequirements'])
 /** A2A v1.0. Writes strict ProtoJSON: a parser may reject fields that the proto does not define. */
 export const v1_0: Dialect = {
   detect: card =>
-    hasField(card, 'card', markerFields) ||
-    (Array.isArray(card.skills) && card.skills.some(skill => hasField(skill, 'skill', markerFields))),
+    hasField(card, 'card', markerFields) || asList(card.skills).some(skill => hasField(skill, 'skill', markerFields)),
   capabilityDefaults: () => absentMeansFalse('A2A 1.0'),
   read: (card, provenance) => readCard(card, '1.0', provenance),
   form: 'interfaces',
@@ -24,8 +24,7 @@ const isAllowed = (value: Json, inner: Members | undefined): boolean => {
   if (!isJsonObject(value)) return true
   if (inner === cardMembers.provider) return value.organization !== undefined && value.url !== undefined
   if (inner !== cardMembers.wrappers) return true
-  const { oauth2SecurityScheme: oauth } = value
-  const flows = isJsonObject(oauth) ? oauth.flows : undefined
+  const { flows } = asObject(value.oauth2SecurityScheme)
   const isFlow = (name: string) => cardMembers.flows.has(name)
   return getWrappers(value).length === 1 && (!isJsonObject(flows) || Object.keys(flows).filter(isFlow).length === 1)
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, majorMinor, modeMembers } from '../model/index.ts'
+import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor, modeMembers } from '../model/index.ts'
 import { listNames } from '../read/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
@@ -17,7 +17,7 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
         ? changeIf(!before, 'skill-added', pointer, `${name} is new`)
         : change('skill-removed', pointer, `${name} is removed`),
     ),
-    ...modeMembers.flatMap(members => compareModes(before, after, members, skills)),
+    ...compareModes(before, after, skills),
     ...pairMembers<unknown>(before.capabilities, after.capabilities).flatMap(compareFlag),
     ...pairExtensions(before, after).flatMap(compareExtension),
     ...compareSecurity(before, after, skills),
@@ -78,44 +78,50 @@ const describeAddress = ({ url, tenant }: AgentInterface): string =>
   tenant === undefined ? quote(url) : `${quote(url)} for tenant ${quote(tenant)}`
 
 /** Compares the modes of two cards and those that skills have instead. A range that becomes narrower is removed. */
-const compareModes = (
-  before: AgentCard,
-  after: AgentCard,
-  { direction, defaults, own }: (typeof modeMembers)[number],
-  skills: readonly SkillPair[],
-): FoundChange[] => {
-  const verb = direction === 'input' ? 'accepts' : 'produces'
-  const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
-    const [lost, gained] = [findUncovered(earlier, later), findUncovered(later, earlier)]
-    return [
-      ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
-      ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
-    ]
-  }
-  return [
-    ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
-    ...skills.flatMap(({ name, pointer, before: earlier, after: later }) => {
-      const [old, current] = [earlier?.[own] ?? [], later?.[own] ?? []]
-      if (!earlier || !later || old.length + current.length === 0) return []
-      const [modes, newModes] = [
-        old.length > 0 ? old : before[defaults],
-        current.length > 0 ? current : after[defaults],
+const compareModes = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): FoundChange[] => {
+  const parse = createRangeParser()
+  return modeMembers.flatMap(({ direction, defaults, own }) => {
+    const verb = direction === 'input' ? 'accepts' : 'produces'
+    const compare = (earlier: string[], later: string[], subject: string, pointer: Pointer): FoundChange[] => {
+      const [lost, gained] = [findUncovered(earlier, later, parse), findUncovered(later, earlier, parse)]
+      return [
+        ...changeIf(lost.length > 0, 'mode-removed', pointer, `${subject} no longer ${verb} ${quoteList(lost)}`),
+        ...changeIf(gained.length > 0, 'mode-added', pointer, `${subject} now also ${verb} ${quoteList(gained)}`),
       ]
-      return compare(modes, newModes, name, `${pointer}/${own}`)
-    }),
-  ]
+    }
+    const modesOf = (card: AgentCard, { [own]: modes = [] }: AgentSkill) => (modes.length > 0 ? modes : card[defaults])
+    return [
+      ...compare(before[defaults], after[defaults], 'the agent', formatPointer(defaults)),
+      ...skills.flatMap(({ name, pointer, before: earlier, after: later }) => {
+        if (!earlier || !later || !(earlier[own]?.length || later[own]?.length)) return []
+        return compare(modesOf(before, earlier), modesOf(after, later), name, `${pointer}/${own}`)
+      }),
+    ]
+  })
+}
+
+type ParseRange = typeof parseMediaRange
+
+/** Returns a function that parses each mode once: skills often have the same. */
+const createRangeParser = (): ParseRange => {
+  const ranges = new Map<string, ReturnType<ParseRange>>()
+  return mode => {
+    const range = ranges.get(mode) ?? parseMediaRange(mode)
+    ranges.set(mode, range)
+    return range
+  }
 }
 
 /** Returns the modes that no other covers: only one with the same range, or with a wildcard for its type, can. */
-const findUncovered = (modes: readonly string[], others: readonly string[]): string[] => {
+const findUncovered = (modes: readonly string[], others: readonly string[], parse: ParseRange): string[] => {
   const unlisted = new Set(findNew(modes, others))
   if (unlisted.size === 0) return []
   const wildcardOf = (range: string) => `${range.split('/', 1)[0]}/*`
-  const index = Map.groupBy(others.map(parseMediaRange), ({ range, excluded }) =>
+  const index = Map.groupBy(others.map(parse), ({ range, excluded }) =>
     excluded ? undefined : range.endsWith('/*') ? wildcardOf(range) : range,
   )
   return [...unlisted].filter(mode => {
-    const inner = parseMediaRange(mode)
+    const inner = parse(mode)
     const outer = [inner.range, wildcardOf(inner.range), '*/*'].flatMap(key => index.get(key) ?? [])
     return !inner.excluded && !outer.some(range => covers(range, inner))
   })

@@ -12,8 +12,8 @@ import { findNew, pairMembers } from './pairs.ts'
  * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier
  * first, and the manifest, which decides who may do what; undefined where it cannot be read.
  */
-export type Offer = { card: AgentCard; extended?: readonly ExtendedOffer[]; manifest?: Manifest | undefined }
-type ExtendedOffer = { tier: string; card: AgentCard }
+export type Offer = { card: AgentCard; extended?: readonly Tier[]; manifest?: Manifest | undefined }
+type Tier = { tier: string; card: AgentCard }
 
 /** A change for clients with its class. The last one of a long list gives the number of those left out. */
 type ClassedChange = FoundChange & { class: ChangeClass }
@@ -30,7 +30,7 @@ export const classifyChanges = (before: Offer, after: Offer): Changes => {
   const found = [
     ...(before.manifest && after.manifest ? compareManifests(before.manifest, after.manifest) : []),
     ...inCard,
-    ...compareTiers(before.extended ?? [], after.extended ?? [], inCard),
+    ...compareTiers(before, after, inCard),
   ]
   const changes = changeClasses.flatMap(name =>
     found.filter(({ rule }) => changeRules[rule][0] === name).map(change => ({ ...change, class: name })),
@@ -111,13 +111,9 @@ const listAudiences = (policy: Manifest['jwt']): string[] =>
   policy?.audience === undefined ? ['the URL of the agent'] : [policy.audience].flat().map(quote)
 
 /** Compares the extended cards, without the changes that the public card or an earlier tier has too. */
-const compareTiers = (
-  before: readonly ExtendedOffer[],
-  after: readonly ExtendedOffer[],
-  inPublicCard: readonly FoundChange[],
-): FoundChange[] => {
+const compareTiers = (before: Offer, after: Offer, inPublicCard: readonly FoundChange[]): FoundChange[] => {
   const known = new Set(inPublicCard.map(keyOf))
-  const cardsOf = (tiers: readonly ExtendedOffer[]) => Object.fromEntries(tiers.map(({ tier, card }) => [tier, card]))
+  const cardsOf = ({ extended = [] }: Offer) => Object.fromEntries(extended.map(({ tier, card }) => [tier, card]))
   return pairMembers(cardsOf(before), cardsOf(after)).flatMap(([tier, old, current]) => {
     const isBase = tier === baseTier
     const pointer = isBase ? '/extended' : formatPointer('tiers', tier)

@@ -1,4 +1,4 @@
 export * from './client-changes.ts'
 export * from './drift.ts'
-export { findUncovered, findWeakerSecurity, type Requirements } from './security.ts'
+export { findUncovered, findWeakerSecurity } from './security.ts'
 export * from './widening.ts'

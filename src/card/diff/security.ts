@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mapMembers, parsePointer, toText } from '../../json/index.ts'
-import type { AgentCard, AgentSkill, Finding } from '../model/index.ts'
+import type { AgentCard, AgentSkill, Finding, SecurityRequirements } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { compareValues } from './drift.ts'
@@ -104,7 +104,7 @@ const findWeakerScheme = ([name, before, after]: [name: string, before: Scheme, 
 }
 
 /** The alternatives by which callers of a card or skill authenticate. None, or an empty one, lets everybody in. */
-export type Requirements = NonNullable<AgentCard['securityRequirements']>
+type Requirements = SecurityRequirements
 type Requirement = Requirements[number]
 
 /** The requirements of an agent or skill: the earlier ones of which the later ones take the place. */
@@ -151,13 +151,8 @@ const findWeaker = ({ pointer, earlier, later }: RequirementPair, budget: Budget
   return distinct(weaker)
 }
 
-const compareRequirements = (pair: RequirementPair, budget: Budget): FoundChange[] => {
-  const {
-    name,
-    pointer,
-    earlier: [before],
-    later: after,
-  } = pair
+const compareRequirements = ({ name, pointer, earlier, later: after }: RequirementPair, budget: Budget) => {
+  const [before] = earlier
   if (before === undefined || jsonEquals(before, after)) return []
   const found = (rule: FoundChange['rule'], clause: string, isFound = true) =>
     changeIf(isFound, rule, pointer, `${name} ${clause}`)

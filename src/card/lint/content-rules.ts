@@ -1,6 +1,6 @@
 import { test as isMediaTypeName } from 'media-typer'
-import { collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
-import { isBridged } from '../manifest/index.ts'
+import { asList, collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
+import { isBehindBridge } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
 import type { AuthoredSkill, LintContext, Rule } from './rule.ts'
@@ -20,13 +20,10 @@ const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
 
 /** Returns whether an agent is a bare MCP server: its tools can neither stream A2A events nor send notifications. */
 const isMcpOnly = (context: LintContext): boolean =>
-  !isBehindBridge(context) &&
+  !isBehindBridge(context.manifest) &&
   (context.authored.protocol === 'mcp' ||
     isFromMcpServer(context) ||
     context.card.supportedInterfaces.every(item => item.protocolBinding.toUpperCase() === 'MCP'))
-
-/** Returns whether this host's bridge answers for the agent, with the bridge's own capabilities. */
-const isBehindBridge = ({ manifest }: LintContext): boolean => manifest.route === 'gateway' && isBridged(manifest)
 
 /** Returns whether a card is made from an MCP server: MCP has no tags, examples and modes to declare. */
 const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstream.mcp !== undefined
@@ -41,7 +38,9 @@ export const capabilities: readonly Rule[] = [
     'capability-undeclared',
     'do not declare streaming or pushNotifications, which are then advertised: set both, as in { "streaming": false }',
     context =>
-      !isBehindBridge(context) && trueFlags(context, false).length > 0 ? [context.sourceOf('/capabilities')] : [],
+      !isBehindBridge(context.manifest) && trueFlags(context, false).length > 0
+        ? [context.sourceOf('/capabilities')]
+        : [],
   ),
   /**
    * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
@@ -103,7 +102,7 @@ export const skills: readonly Rule[] = [
     'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
     ({ manifest, authored, card }) => {
       const { defaultTool } = manifest.upstream
-      const tools = Array.isArray(authored.skills) ? authored.skills.filter(isJsonObject) : []
+      const tools = asList(authored.skills).filter(isJsonObject)
       const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
       return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
     },

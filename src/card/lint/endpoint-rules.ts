@@ -128,8 +128,12 @@ export const urls: readonly Rule[] = [
   ),
 ]
 
-const canFollow = (value: Json | undefined, isPublic: boolean): boolean => {
-  const url = parseUrl(toText(value))
+/** Returns the places of the values that are not left out and that are wrong. */
+const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
+  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
+
+const canFollow = (text: string, isPublic: boolean): boolean => {
+  const url = parseUrl(text)
   return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
 }
 
@@ -143,10 +147,10 @@ export const links: readonly Rule[] = [
   warning(
     'link-url',
     'is not an http or https URL that everyone can open, such as https://www.example.com/weather',
-    context =>
-      linksOf(context)
-        .filter(({ value }) => !isBlank(value) && !canFollow(value, context.manifest.visibility === 'public'))
-        .map(({ pointer }) => pointer),
+    context => {
+      const isPublic = context.manifest.visibility === 'public'
+      return wherePresent(linksOf(context), text => !canFollow(text, isPublic))
+    },
   ),
   /**
    * A provider has both `organization` and `url`. Reason: A2A 0.3 and 1.0 require both, so their cards and the hybrid
@@ -237,9 +241,6 @@ const protocolVersions = (context: LintContext): Authored[] => {
   }))
   return listed.length > 0 ? listed : [getAuthored(context, '/protocolVersion')]
 }
-
-const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
-  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
 
 /** Rules about the version of the agent and of the protocol. */
 export const versions: readonly Rule[] = [

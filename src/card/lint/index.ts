@@ -1,6 +1,6 @@
 import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { dialects } from '../dialects/index.ts'
-import { type Issue, modeMembers, type Severity } from '../model/index.ts'
+import { type Issue, modeMembers, relocate, type Severity } from '../model/index.ts'
 import { aliases, cardTransports, interfaceTransports, listNames } from '../read/index.ts'
 import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
 import { links, transports, urls, versions } from './endpoint-rules.ts'
@@ -139,8 +139,7 @@ export const lint = (context: LintContext): Issue[] =>
   severities
     .flatMap(severity => rules.filter(rule => rule.severity === severity))
     .flatMap(({ id, severity, check }) =>
-      check(context).map(({ pointer: found, message }) => {
-        const { pointer } = closestExisting(context.authored, found)
-        return { rule: id, severity, pointer, message }
+      relocate(check(context), pointer => closestExisting(context.authored, pointer).pointer).map(found => {
+        return { rule: id, severity, ...found }
       }),
     )

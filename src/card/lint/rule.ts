@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, AgentSkill, Finding, Severity } from '../model/index.ts'
 
@@ -52,7 +52,7 @@ export const getAuthored = (context: LintContext, canonical: Pointer): Authored 
 /** Returns the objects in the list that the author wrote for a canonical field. */
 export const getAuthoredItems = (context: LintContext, canonical: Pointer) => {
   const { pointer, value } = getAuthored(context, canonical)
-  return (Array.isArray(value) ? value : []).flatMap((item, index) =>
+  return asList(value).flatMap((item, index) =>
     isJsonObject(item) ? [{ item, pointer: pointer + formatPointer(index) }] : [],
   )
 }
@@ -65,8 +65,7 @@ export const getAuthoredSkills = ({ card, authored }: LintContext): AuthoredSkil
   isBlank(authored.skills)
     ? []
     : card.skills.map((skill, index) => {
-        const value = (authored.skills as Json[])[index]
-        return { skill, authored: isJsonObject(value) ? value : {}, pointer: formatPointer('skills', index) }
+        return { skill, authored: asObject(asList(authored.skills)[index]), pointer: formatPointer('skills', index) }
       })
 
 /** Returns whether an author left a field out or left it empty. */

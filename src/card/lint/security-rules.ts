@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, toText } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, jsonEntries, toText } from '../../json/index.ts'
 import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
@@ -53,8 +53,8 @@ const findUnknownTypes = (context: LintContext): Finding[] => {
 const definedSchemes = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
 
 /** Telex's cards declare with `authentication.required: false` that callers need no credentials. */
-const declaresNoAuthentication = ({ authored: { authentication } }: LintContext): boolean =>
-  isJsonObject(authentication) && authentication.required === false
+const declaresNoAuthentication = ({ authored }: LintContext): boolean =>
+  asObject(authored.authentication).required === false
 
 /** Returns whether clients call an agent at its own address although the manifest limits its callers. */
 const hasUncheckedCallers = ({ manifest }: LintContext): boolean =>
@@ -107,7 +107,7 @@ export const security: readonly Rule[] = [
 
 /** Returns the signatures of the author that are served: with another `signatures` than `keep`, none are. */
 const keptSignatures = ({ authored, manifest }: LintContext): Json[] =>
-  manifest.signatures === 'keep' && Array.isArray(authored.signatures) ? authored.signatures : []
+  manifest.signatures === 'keep' ? asList(authored.signatures) : []
 
 const findUnverifiable = (context: LintContext): Finding[] =>
   keptSignatures(context).flatMap((signature, index) => {
@@ -117,9 +117,7 @@ const findUnverifiable = (context: LintContext): Finding[] =>
     const read = index < MAX_SIGNATURES ? readHeader(signature) : {}
     if ('reason' in read) return [{ pointer, message: `${read.reason}, so no client accepts it` }]
     const message = 'is no field of A2A, which signs cards without their payload: remove it'
-    return isJsonObject(signature) && signature.payload !== undefined
-      ? [{ pointer: `${pointer}/payload`, message }]
-      : []
+    return asObject(signature).payload === undefined ? [] : [{ pointer: `${pointer}/payload`, message }]
   })
 
 const findUnsignable = (context: LintContext): Finding[] => {

@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type JsonObject, omit, type Pointer, parsePointer } from '../../json/index.ts'
+import { asObject, formatPointer, type JsonObject, omit, type Pointer, parsePointer } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
 
 /** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
@@ -23,9 +23,8 @@ type FrontMatter = { manifest: JsonObject; filled: Finding[]; locate: (pointer: 
  */
 export const readFrontMatter = (document: JsonObject, isRemote = false): FrontMatter | undefined => {
   if (!isFrontMatter(document)) return undefined
-  const nested = isJsonObject(document.agentcard) ? document.agentcard : {}
-  const customFields = isJsonObject(nested.customFields) ? nested.customFields : {}
-  const agentcard = omit(nested, 'customFields')
+  const { customFields: custom, ...agentcard } = asObject(document.agentcard)
+  const customFields = asObject(custom)
   const written = { ...omit(document, ...frontMatterFields), ...agentcard, ...customFields }
   return {
     manifest: {

@@ -1,6 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
+import { asList, asObject, isJsonObject, type JsonObject, mapMembers, omit } from '../../json/index.ts'
 import { cardMembers, type Members } from '../model/index.ts'
 import { Manifest, manifestFields } from './manifest.ts'
 
@@ -28,7 +28,7 @@ export const createManifestSchema = (): JsonObject => ({
 /** Converts the schema of the manifest, in which `conditions` require `card` unless it is fetched. */
 const convertManifest = (): JsonObject => {
   const { required, properties, ...manifest } = convert(Manifest)
-  return { ...manifest, properties: { $schema: {}, ...(isJsonObject(properties) && properties) } }
+  return { ...manifest, properties: { $schema: {}, ...asObject(properties) } }
 }
 
 const has = (...required: string[]): JsonObject => {
@@ -131,7 +131,7 @@ const complete = (converted: JsonObject, path: string, isChoice = false): JsonOb
   const description = manifestDescriptions[path]
   const schema: JsonObject = { ...(description !== undefined && { description }), ...(cards[path] ?? converted) }
   const { properties, additionalProperties, anyOf: choices, allOf } = schema
-  const conditionsHere = [...(Array.isArray(allOf) ? allOf : []), ...((!isChoice && conditions[path]) || [])]
+  const conditionsHere = [...asList(allOf), ...((!isChoice && conditions[path]) || [])]
   const inner = (name: string): string => (path === '' ? name : `${path}.${name}`)
   return {
     ...schema,

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isLocalName } from '../../http/shared.ts'
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, omit } from '../../json/index.ts'
 import { MAX_ALLOWED_SECRETS, MAX_AUDIENCES, MAX_TIERS } from '../../limits.ts'
 import type { CallerPolicy, Finding } from '../model/index.ts'
 import {
@@ -147,7 +148,7 @@ export const readManifest = (document: Json, id?: string): LocatedManifest | { e
   const cardPointer = authored ? '/card' : ''
   const isRemote = authored !== undefined && hasRemoteCard(authored)
   const card = authored ? (authored.card ?? (isRemote ? {} : undefined)) : document
-  const cardObject = isJsonObject(card) ? card : {}
+  const cardObject = asObject(card)
   const frontMatter = readFrontMatter(cardObject, isRemote)
   const exposed = frontMatter && cardObject.exposed
   if (exposed !== undefined && typeof exposed !== 'boolean')
@@ -211,6 +212,9 @@ export const resolveOrigin = (
 /** Returns whether this host answers the agent's calls itself, with the tools of an MCP server. */
 export const isBridged = ({ upstream: { mcp, url } }: Pick<Manifest, 'upstream'>): boolean =>
   mcp !== undefined && url === undefined
+
+/** Returns whether this host's bridge answers for the agent, with the bridge's own capabilities. */
+export const isBehindBridge = (manifest: Manifest): boolean => manifest.route === 'gateway' && isBridged(manifest)
 
 /**
  * Returns whether callers reach only their own tasks. That is the default where the host's own credential opens the

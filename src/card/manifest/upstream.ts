@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { didDocumentUrl, parseUrl } from '../../http/shared.ts'
-import { isJsonObject, type JsonObject } from '../../json/index.ts'
+import { asObject, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_STALE_IF_ERROR_SECONDS, MAX_TTL_SECONDS, MAX_UPSTREAM_KEYS, MIN_TTL_SECONDS } from '../../limits.ts'
 import { variableNames } from '../../variables.ts'
 import {
@@ -62,19 +62,15 @@ const common = {
 const ed25519 = v.literal('Ed25519', 'must be Ed25519')
 const curves = v.picklist(['P-256', 'P-384', 'P-521'], 'must be P-256, P-384 or P-521')
 
+const keyTypes = new Map<Json | undefined, v.GenericSchema>([
+  ['EC', looseObject({ ...common, kty: v.literal('EC'), crv: curves, x: member('x'), y: member('y') })],
+  ['OKP', looseObject({ ...common, kty: v.literal('OKP'), crv: ed25519, x: member('x') })],
+  ['RSA', looseObject({ ...common, kty: v.literal('RSA'), n: member('n'), e: member('e') })],
+])
+const otherKeyType = v.never('must be a public JWK whose `kty` is EC, OKP or RSA')
+
 /** A public key for signatures (RFC 7517). */
-const PublicJwk = v.lazy(value => {
-  switch (isJsonObject(value) ? value.kty : undefined) {
-    case 'EC':
-      return looseObject({ ...common, kty: v.literal('EC'), crv: curves, x: member('x'), y: member('y') })
-    case 'OKP':
-      return looseObject({ ...common, kty: v.literal('OKP'), crv: ed25519, x: member('x') })
-    case 'RSA':
-      return looseObject({ ...common, kty: v.literal('RSA'), n: member('n'), e: member('e') })
-    default:
-      return v.never('must be a public JWK whose `kty` is EC, OKP or RSA')
-  }
-})
+const PublicJwk = v.lazy(value => keyTypes.get(asObject(value as Json).kty) ?? otherKeyType)
 
 const didWeb = v.pipe(
   v.string(),

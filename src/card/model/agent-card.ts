@@ -96,6 +96,8 @@ export const SecurityRequirements = v.array(
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
 
+export type SecurityRequirements = v.InferOutput<typeof SecurityRequirements>
+
 const URL_ABOUT = 'Where the agent is called: a URL, or host:port for gRPC.'
 const BINDING_ABOUT = 'JSONRPC, HTTP+JSON or GRPC.'
 

@@ -47,6 +47,12 @@ export const truncateFindings = <Entry extends Finding>(
     return { ...note, pointer: truncatePointer(toAuthored(pointer)), message: truncateMessage(message) + more }
   })
 
+/** Returns what was found at places, with their pointers mapped. */
+export const relocate = <Found extends { pointer: Pointer }>(
+  found: readonly Found[],
+  toPlace: (pointer: Pointer) => Pointer,
+): Found[] => found.map(each => ({ ...each, pointer: toPlace(each.pointer) }))
+
 /** Removes duplicates from a list of pointers and limits it; the last entry gives the number of those left out. */
 export const truncatePointers = (pointers: readonly Pointer[]): string[] => {
   const unique = [...new Set(pointers.map(truncatePointer))]

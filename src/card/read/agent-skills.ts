@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, mapMembers, omit, toText } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import { type AgentSkill, type McpTool, modeMembers, toSlug, wireVersionOf } from '../model/index.ts'
 import { canonicalizeKeys, findField } from './field-names.ts'
@@ -144,11 +144,11 @@ export const toolIds = (skills: readonly Json[], isTool: (skill: JsonObject) => 
 
 /** Returns the tools of a document made from an MCP server, which knows them by their ids there, and their skills. */
 export const listMcpTools = (document: JsonObject, skills: readonly AgentSkill[]): McpTool[] =>
-  (Array.isArray(document.skills) ? document.skills : []).flatMap((tool: Json, index) => {
-    const name = isJsonObject(tool) ? (tool.id ?? tool.name) : undefined
-    const skillId = skills[index]?.id
-    if (!isJsonObject(tool) || typeof name !== 'string' || skillId === undefined) return []
-    return [{ skillId, name, inputSchema: isJsonObject(tool.inputSchema) ? tool.inputSchema : { type: 'object' } }]
+  asList(document.skills).flatMap((tool, index) => {
+    const { id, name: title, inputSchema } = asObject(tool)
+    const [name, skillId] = [id ?? title, skills[index]?.id]
+    if (typeof name !== 'string' || skillId === undefined) return []
+    return [{ skillId, name, inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object' } }]
   })
 
 const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Provenance): JsonObject => {
@@ -181,15 +181,12 @@ const isEmpty = (value: Json | undefined): boolean =>
 const MAX_ARGUMENT_NAMES = 20
 
 const describeTool = (name: string, { inputSchema }: JsonObject): string => {
-  const { properties } = isJsonObject(inputSchema) ? inputSchema : {}
-  const names = Object.keys(isJsonObject(properties) ? properties : {}).slice(0, MAX_ARGUMENT_NAMES)
+  const names = Object.keys(asObject(asObject(inputSchema).properties)).slice(0, MAX_ARGUMENT_NAMES)
   return names.length > 0 ? `Calls the tool ${name} with ${names.join(', ')}.` : `Calls the tool ${name}.`
 }
 
 const tagsOf = ({ annotations }: JsonObject): string[] => [
   'tool',
   'mcp',
-  ...Object.entries(hintTags).flatMap(([hint, tag]) =>
-    isJsonObject(annotations) && annotations[hint] === true ? [tag] : [],
-  ),
+  ...Object.entries(hintTags).flatMap(([hint, tag]) => (asObject(annotations)[hint] === true ? [tag] : [])),
 ]

@@ -1,6 +1,6 @@
 import { parseUrl } from '../../http/shared.ts'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
+import { collectStrings, formatPointer, hasItems, isJsonObject, toText } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
 import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
 import { presentEndpointFields } from './interfaces.ts'
@@ -33,8 +33,6 @@ const namesCapabilities = (capabilities: Json | undefined): boolean => {
   const names = listCapabilityNames(capabilities) ?? []
   return names.length > 0 && names.every(name => canonicalFlag(name) !== undefined)
 }
-
-const hasItems = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
 
 /** Fields of directories, in which each item is about an agent. */
 const directories = ['/agents', '/entries', '/cards', '/linkset']

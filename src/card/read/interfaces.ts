@@ -1,4 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { formatPointer, hasItems, isJsonObject, omit } from '../../json/index.ts'
 import { type AgentCard, type AgentInterface, isPreV1, majorMinor, toPatchVersion } from '../model/index.ts'
 
 /** The fields in which a card of any generation has the agent's endpoints. */
@@ -78,7 +79,7 @@ export const unreadTransports = (object: JsonObject): string[] =>
 const isMcp = ({ protocol }: JsonObject): boolean => typeof protocol === 'string' && /^mcp$/i.test(protocol)
 
 const hasInterfaceList = (card: JsonObject): boolean =>
-  [card.supportedInterfaces, card.supported_interfaces].some(list => Array.isArray(list) && list.length > 0)
+  [card.supportedInterfaces, card.supported_interfaces].some(hasItems)
 
 const listFields = (object: JsonObject, names: readonly string[]): TransportField[] => {
   const fields = names.flatMap(name => {

@@ -32,7 +32,7 @@ export class Provenance {
    * Returns where a canonical field was authored, or would have been. With `stopsAtWhole`, a value that has no members
    * is the source of what would be in it.
    */
-  sourceOf(canonical: Pointer, stopsAtWhole = true): Pointer {
+  readonly sourceOf = (canonical: Pointer, stopsAtWhole = true): Pointer => {
     for (const ancestor of listAncestors(canonical)) {
       const source = this.#sources.get(ancestor)
       if (source?.isWhole && stopsAtWhole) return source.pointer

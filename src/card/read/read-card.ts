@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEquals, mapMembers, omit } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { type CapabilityDefaults, majorMinor, modeMembers, toPatchVersion } from '../model/index.ts'
 import { readModes, readSkills } from './agent-skills.ts'
 import { canonicalFlag, canonicalizeKeys, cardLinks, listCapabilityNames, resolveAliases } from './field-names.ts'
@@ -274,7 +274,7 @@ const fillCapabilities = (
 
 /** Describes mutual TLS, which has no other members: most SDKs' signatures cover no scheme that is empty. */
 const fillScheme = (scheme: Json, name: string, provenance: Provenance): Json => {
-  const { mtlsSecurityScheme: mtls } = isJsonObject(scheme) ? scheme : {}
+  const { mtlsSecurityScheme: mtls } = asObject(scheme)
   if (!isJsonObject(scheme) || !isJsonObject(mtls) || (mtls.description ?? '') !== '') return scheme
   provenance.noteDefault(
     formatPointer('securitySchemes', name, 'mtlsSecurityScheme', 'description'),

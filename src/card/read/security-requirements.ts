@@ -1,14 +1,12 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit } from '../../json/index.ts'
 import { MAX_SPLIT_SCHEMES } from '../../limits.ts'
-import type { AgentCard } from '../model/index.ts'
+import type { SecurityRequirements } from '../model/index.ts'
 import { Provenance } from './provenance.ts'
-import type { SecurityContext } from './security-schemes.ts'
-
-type Requirements = NonNullable<AgentCard['securityRequirements']>
+import type { SecurityContext, SplitSchemes } from './security-schemes.ts'
 
 /** Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement. */
-export const allowsAnonymous = (requirements: Requirements = []): boolean =>
+export const allowsAnonymous = (requirements: SecurityRequirements = []): boolean =>
   requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
 
 /**
@@ -22,14 +20,11 @@ export const readRequirements = (
   provenance: Provenance,
 ): JsonObject => {
   const [field, fieldV1] = [`${pointer}/security`, `${pointer}/securityRequirements`]
-  if (securityRequirements === undefined) {
-    if (form === 'interfaces' && security !== undefined)
-      provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
-    const read = readList(security, field, split, provenance)
-    return read === undefined ? rest : { ...rest, securityRequirements: read }
-  }
-  const read = readList(securityRequirements, fieldV1, split, provenance)
-  if (security !== undefined && !jsonEquals(read, readList(security, field, split, new Provenance())))
+  const isV1 = securityRequirements !== undefined
+  if (!isV1 && form === 'interfaces' && security !== undefined)
+    provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
+  const read = readList(isV1 ? securityRequirements : security, isV1 ? fieldV1 : field, split, provenance)
+  if (isV1 && security !== undefined && !jsonEquals(read, readList(security, field, split, new Provenance())))
     provenance.noteIgnored(field, 'securityRequirements')
   return read === undefined ? rest : { ...rest, securityRequirements: read }
 }
@@ -38,12 +33,7 @@ export const readRequirements = (
  * Reads the requirements in a field. Where a scheme was split by its OAuth flows, each part is an alternative. Of
  * further ones, and beside many schemes, only the first part is read: the alternatives would multiply.
  */
-const readList = (
-  value: Json | undefined,
-  field: Pointer,
-  split: SecurityContext['split'],
-  provenance: Provenance,
-): Json | undefined => {
+const readList = (value: Json | undefined, field: Pointer, split: SplitSchemes, provenance: Provenance) => {
   const isV1 = field.endsWith('/securityRequirements')
   const canonical = isV1 ? field : `${field}Requirements`
   const authored = provenance.sourceOf(field)
@@ -115,7 +105,11 @@ const readScopes = (scopes: Json): Json =>
   isJsonObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
 
 /** Writes requirements as in v0.3, and adds the pointers of what it cannot express to `dropped`. */
-export const writeV0Requirements = (requirements: Requirements, pointer: Pointer, dropped: Pointer[]): JsonObject[] =>
+export const writeV0Requirements = (
+  requirements: SecurityRequirements,
+  pointer: Pointer,
+  dropped: Pointer[],
+): JsonObject[] =>
   requirements.map((requirement, index) => {
     const at = `${pointer}/securityRequirements${formatPointer(index)}`
     dropped.push(...Object.keys(omit(requirement, 'schemes')).map(name => at + formatPointer(name)))

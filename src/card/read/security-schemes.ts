@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, toText } from '../../json/index.ts'
 import { cardMembers, looseObject } from '../model/index.ts'
 import { canonicalizeKeys } from './field-names.ts'
 import type { Provenance } from './provenance.ts'
@@ -25,7 +25,7 @@ export const getWrappers = (scheme: JsonObject): [wrapper: string, inner: JsonOb
   )
 
 /** The schemes that were split by their OAuth flows, as v1.0 allows one each: their new names, the first unchanged. */
-type SplitSchemes = ReadonlyMap<string, readonly string[]>
+export type SplitSchemes = ReadonlyMap<string, readonly string[]>
 
 /** The form of a card, with a `url` or a list of interfaces; undefined for a hybrid, which may have both forms. */
 export type CardForm = 'url' | 'interfaces' | undefined
@@ -52,9 +52,9 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
   const pointer = formatPointer('securitySchemes', name)
   const scheme =
     readProtobufJsScheme(authored, pointer, provenance) ?? readShortWrapper(authored, pointer, provenance) ?? authored
-  const [wrapped, ...others] = getWrappers(scheme)
+  const [[wrapped] = [], ...others] = getWrappers(scheme)
   if (wrapped !== undefined) {
-    const type = typeOfWrapper.get(wrapped[0])
+    const type = typeOfWrapper.get(wrapped)
     if (form === 'url' && scheme === authored)
       provenance.noteConversion(pointer, `in the form of A2A 1.0: in 0.3, its type is "${type}"`)
     return others.length > 0 ? scheme : readWrapped(scheme, wrapped, pointer, provenance)
@@ -77,14 +77,9 @@ const readScheme = (name: string, authored: Json, form: CardForm, provenance: Pr
 }
 
 /** Reads a wrapped scheme. Ignores OpenAPI's members in it or next to it, and notes those that define another. */
-const readWrapped = (
-  scheme: JsonObject,
-  [wrapper, wrapped]: [string, JsonObject],
-  pointer: Pointer,
-  provenance: Provenance,
-): JsonObject => {
+const readWrapped = (scheme: JsonObject, wrapper: string, pointer: Pointer, provenance: Provenance): JsonObject => {
   const at = pointer + formatPointer(wrapper)
-  const canonical = canonicalizeKeys(wrapped, 'scheme', at, provenance)
+  const canonical = canonicalizeKeys(asObject(scheme[wrapper]), 'scheme', at, provenance)
   if (wrapper === API_KEY && canonical.in !== undefined && canonical.location === undefined)
     provenance.noteConversion(`${at}/in`, 'read as location')
   const inner = wrapper === API_KEY ? readLocation(canonical, at, provenance) : canonical
@@ -107,7 +102,7 @@ const readLocation = (inner: JsonObject, pointer: Pointer, provenance: Provenanc
 
 /** Reads the in-memory form of the official JavaScript SDK, which servers publish: `{scheme: {$case, value}}`. */
 const readProtobufJsScheme = ({ scheme }: JsonObject, pointer: Pointer, provenance: Provenance) => {
-  const { $case: wrapper, value } = isJsonObject(scheme) ? scheme : {}
+  const { $case: wrapper, value } = asObject(scheme)
   if (typeof wrapper !== 'string' || !isJsonObject(value)) return undefined
   provenance.noteConversion(pointer, 'the in-memory form of the official JavaScript SDK, read as a security scheme')
   provenance.mapFrom(pointer + formatPointer(wrapper), `${pointer}/scheme/value`)
@@ -128,11 +123,10 @@ const readShortWrapper = (scheme: JsonObject, pointer: Pointer, provenance: Prov
 }
 
 const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: Provenance): [string, Json][] => {
-  const oauth = isJsonObject(scheme) ? scheme.oauth2SecurityScheme : undefined
-  const flows = isJsonObject(oauth) ? oauth.flows : undefined
-  if (!isJsonObject(scheme) || !isJsonObject(oauth) || !isJsonObject(flows)) return [[name, scheme]]
-  const [first, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
-  if (first === undefined || others.length === 0) return [[name, scheme]]
+  const oauth = asObject(asObject(scheme).oauth2SecurityScheme)
+  const flows = asObject(oauth.flows)
+  const [, ...others] = [...cardMembers.flows.keys()].filter(flow => flows[flow] !== undefined)
+  if (others.length === 0) return [[name, scheme]]
   const source = formatPointer('securitySchemes', name)
   const oauthSource = `${source}/oauth2SecurityScheme`
   provenance.noteConversion(`${oauthSource}/flows`, 'several OAuth flows, read as one scheme each')
@@ -146,7 +140,7 @@ const splitFlows = (name: string, scheme: Json, taken: Set<string>, provenance: 
       provenance.mapFrom(`${target}/oauth2SecurityScheme${member}`, oauthSource + member)
     return [part, { oauth2SecurityScheme: { ...oauth, flows: { [flow]: flows[flow] } } }]
   })
-  return [[name, { ...scheme, oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
+  return [[name, { ...asObject(scheme), oauth2SecurityScheme: { ...oauth, flows: omit(flows, ...others) } }], ...parts]
 }
 
 /** Writes a scheme in OpenAPI's form, as in v0.3. Returns one of an unknown type unchanged. */
@@ -164,7 +158,7 @@ export const writeV0Scheme = <Scheme extends Json>(scheme: Scheme): Scheme | Jso
  * the wrapper only, where no reader takes it for the scheme.
  */
 export const writeV0SchemeWithWrapper = (scheme: Json): Json => {
-  const { type, ...inner } = isJsonObject(scheme) ? scheme : {}
+  const { type, ...inner } = asObject(scheme)
   const wrapper = findWrapper(type)
   if (wrapper === undefined || !isJsonObject(scheme)) return scheme
   const openApi = omit(scheme, ...typeOfWrapper.keys())
@@ -197,7 +191,9 @@ export const V0Authentication = v.lazy(value =>
  */
 export const readAuthentication = (card: JsonObject, provenance: Provenance): JsonObject => {
   const { authentication } = card
-  const names = [...new Set(listSchemeNames(authentication))].filter(name => name === 'bearer' || name === 'basic')
+  const named = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
+  const words = new Set([named ?? []].flat().map(name => toText(name).toLowerCase()))
+  const names = [...words].filter(name => name === 'bearer' || name === 'basic')
   if (names.length === 0) return card
   provenance.noteConversion('/authentication', 'read as security schemes')
   provenance.mapWhole('/securitySchemes', '/authentication')
@@ -207,9 +203,4 @@ export const readAuthentication = (card: JsonObject, provenance: Provenance): Js
   provenance.mapWhole('/securityRequirements', '/authentication')
   const securityRequirements = names.map(name => ({ schemes: { [name]: { list: [] } } }))
   return { ...card, securitySchemes, securityRequirements }
-}
-
-const listSchemeNames = (authentication: Json | undefined): string[] => {
-  const names = isJsonObject(authentication) ? (authentication.schemes ?? authentication.methods) : authentication
-  return [names ?? []].flat().flatMap(name => (typeof name === 'string' ? [name.toLowerCase()] : []))
 }

@@ -1,4 +1,5 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import { asList, asObject, formatPointer, jsonEntries } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -8,7 +9,7 @@ import {
   MAX_SKILLS,
   MAX_STRING_LENGTH,
 } from '../../limits.ts'
-import { AgentCard, dedupeByPointer, type Finding, modeMembers, validate } from '../model/index.ts'
+import { AgentCard, dedupeByPointer, type Finding, modeMembers, relocate, validate } from '../model/index.ts'
 import { presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 
@@ -94,15 +95,12 @@ const linkError = (value: string, name: string): string | undefined => {
 export const validateCard = (canonical: JsonObject, authored: JsonObject, provenance: Provenance): Finding[] => {
   const result = validate(AgentCard, canonical)
   const schemaErrors = 'errors' in result ? result.errors : []
-  const skills = Array.isArray(canonical.skills) ? canonical.skills : []
+  const skills = asList(canonical.skills)
   // A default made from an invalid value is invalid too, but only that value is the author's.
   const invalid = schemaErrors.filter(({ pointer }) => !provenance.isFilled(pointer))
   const found = [...invalid, ...findDuplicateSkills(skills, provenance), ...findExcessiveModes(canonical, skills)]
-  return dedupeByPointer([
-    ...findMissingEndpoint(authored),
-    ...provenance.errors,
-    ...found.map(({ pointer, message }) => ({ pointer: provenance.sourceOf(pointer), message })),
-  ])
+  const errors = [...findMissingEndpoint(authored), ...provenance.errors, ...relocate(found, provenance.sourceOf)]
+  return dedupeByPointer(errors)
 }
 
 const findMissingEndpoint = (authored: JsonObject): Finding[] => {
@@ -119,8 +117,7 @@ const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): Finding[
       `brings the card to more than ${MAX_MODES} different ${direction} modes, the limit: ` +
       'use ranges such as "image/*"'
     const exceeding = [card, ...skills].findIndex((object, index) => {
-      const list = isJsonObject(object) ? object[index === 0 ? defaults : own] : undefined
-      for (const mode of Array.isArray(list) ? list : []) modes.add(mode)
+      for (const mode of asList(asObject(object)[index === 0 ? defaults : own])) modes.add(mode)
       return modes.size > MAX_MODES
     })
     const pointer = exceeding > 0 ? formatPointer('skills', exceeding - 1, own) : formatPointer(defaults)
@@ -128,7 +125,7 @@ const findExcessiveModes = (card: JsonObject, skills: readonly Json[]): Finding[
   })
 
 const findDuplicateSkills = (skills: readonly Json[], provenance: Provenance): Finding[] => {
-  const ids = skills.map(skill => (isJsonObject(skill) ? skill.id : undefined))
+  const ids = skills.map(skill => asObject(skill).id)
   const firstIndexes = new Map(ids.map((id, index) => [id, index] as const).toReversed())
   return ids.flatMap((id, index) => {
     const first = firstIndexes.get(id) ?? index

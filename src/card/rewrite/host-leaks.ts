@@ -1,8 +1,8 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
-import type { JsonObject, Pointer } from '../../json/index.ts'
+import type { JsonObject } from '../../json/index.ts'
 import { collectNames, collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard } from '../model/index.ts'
+import type { AgentCard, Finding } from '../model/index.ts'
 import { endpointFields, links } from '../read/index.ts'
 
 /** Returns whether a URL is this host's URL of an agent, or below it. */
@@ -19,7 +19,7 @@ const isAtOrBelow = ({ pathname }: URL, base: URL): boolean =>
  * The URLs of an agent behind a gateway. The hosts of hidden ones must not appear anywhere in the card; those of
  * interfaces may appear in links for people, except at the endpoint itself.
  */
-type AgentAddresses = { hidden: string[]; interfaces: string[] }
+type AgentAddresses = { hidden: string[]; interfaces: string[]; isFetched: boolean }
 
 /**
  * Collects the URLs of an agent from its manifest and its card. The owner of a written card knows what its links
@@ -34,10 +34,10 @@ export const collectAgentAddresses = (
 ): AgentAddresses => {
   const configured = [url, card, mcp].filter(address => address !== undefined)
   const interfaces = supportedInterfaces.map(each => toHttpUrl(each.url))
-  if (fetched.length === 0) return { hidden: configured, interfaces }
+  if (fetched.length === 0) return { hidden: configured, interfaces, isFetched: false }
   // An agent that knows its gateway may list this host's URL itself.
   const listed = [...interfaces, ...fetched.flatMap(endpointUrls)].filter(address => !isSelfUrl(address, agentUrl))
-  return { hidden: [...new Set([...configured, ...listed])], interfaces: [] }
+  return { hidden: [...new Set([...configured, ...listed])], interfaces: [], isFetched: true }
 }
 
 const endpointUrls = (card: JsonObject): string[] =>
@@ -46,10 +46,7 @@ const endpointUrls = (card: JsonObject): string[] =>
     .map(item => toHttpUrl(toText((isJsonObject(item) ? item.url : item) ?? '')))
     .filter(url => /^https?:$/.test(parseUrl(url)?.protocol ?? ''))
 
-/** A place in a document that names a host of the agent. */
-export type HostLeak = { pointer: Pointer; host: string }
-
-export type LeakFinder = (document: JsonObject) => HostLeak[]
+export type LeakFinder = (document: JsonObject) => Finding[]
 
 const toAnyCase = (name: string): string => name.replace(/[A-Z]/g, '_?$&')
 
@@ -62,7 +59,7 @@ const publicLinks = new RegExp(`^/(?:${publicPaths.join('|')})$`, 'i')
  * Names in `mayShow` may appear; `*` is any. Takes time linear in the document.
  */
 export const createLeakFinder = (
-  { hidden, interfaces }: AgentAddresses,
+  { hidden, interfaces, isFetched }: AgentAddresses,
   agentUrl: string,
   mayShow: readonly string[],
 ): LeakFinder => {
@@ -89,12 +86,18 @@ export const createLeakFinder = (
       const hiddenName = words.find(word => hiddenNames.has(word))
       const host = hiddenName ?? words.find(word => publicNames.has(word))
       if (host === undefined) return []
-      const leak = { pointer: pointer(), host }
+      const leak = { pointer: pointer(), message: isFetched ? describeLeak(host) : OWN_ADDRESS }
       const isAllowed = hiddenName === undefined && publicLinks.test(leak.pointer) && isBesideEndpoints(value)
       return isAllowed ? [] : [leak]
     })
   }
 }
+
+const OWN_ADDRESS = "contains the agent's own address, which `route: gateway` hides: remove it"
+
+const describeLeak = (host: string): string =>
+  `names the agent's host ${host}, which \`route: gateway\` hides: ` +
+  'override the field under `card`, or list the host in `upstream.mayShow`'
 
 /** Returns the words of a text that may be host names, in lower case. */
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? []

@@ -1,6 +1,6 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { asList, asObject, formatPointer, hasItems, type Json, type JsonObject } from '../../json/index.ts'
 import type { CallProfile } from '../call-profile.ts'
-import { isBridged, type Manifest } from '../manifest/index.ts'
+import { isBehindBridge, isBridged, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallModes, CapabilityDefaults, Finding, Modes } from '../model/index.ts'
 import { collectModes, wireVersions } from '../model/index.ts'
 import { listMcpTools } from '../read/index.ts'
@@ -43,16 +43,15 @@ export const bridgeProfile = (
 /** Returns the listed resources that callers cannot open themselves. */
 const listResources = (resources: readonly Json[]): string[] =>
   resources.flatMap(resource => {
-    const uri = isJsonObject(resource) ? resource.uri : undefined
+    const { uri } = asObject(resource)
     return typeof uri === 'string' && !/^https?:/i.test(uri) ? [uri] : []
   })
 
 /** Removes assumed output modes. MCP does not declare any, so only those that the owner declares are enforced. */
 const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }: JsonObject): CallModes => {
   const modes = collectModes(card)
-  const isDeclared = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0
-  if (isDeclared(defaultOutputModes)) return modes
-  const authored = (Array.isArray(skills) ? skills : []).map(each => isJsonObject(each) && isDeclared(each.outputModes))
+  if (hasItems(defaultOutputModes)) return modes
+  const authored = asList(skills).map(each => hasItems(asObject(each).outputModes))
   if (authored.length > 0 && authored.every(Boolean)) return modes
   const ownModes = card.skills.map(({ id }, index): [string, Partial<Modes>] => {
     const { output, ...input } = modes.skills[id] ?? {}
@@ -67,7 +66,7 @@ const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }
 
 /** Rejects endpoints and push notifications in the card of a bridged agent: calls end at this host. */
 export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): Finding[] => {
-  if (manifest.route !== 'gateway' || !isBridged(manifest)) return []
+  if (!isBehindBridge(manifest)) return []
   const message = 'must be left out: this host calls the tools of the MCP server itself'
   const errors = supportedInterfaces.flatMap(({ url }, index) =>
     url === manifest.upstream.mcp ? [] : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message }],

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { writeRepresentations } from '../dialects/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import type { AgentCard, DialectName, Finding, RepresentationName } from '../model/index.ts'
+import { type AgentCard, type DialectName, type Finding, type RepresentationName, relocate } from '../model/index.ts'
 import type { Provenance } from '../read/index.ts'
 import { gatewayInterfaces } from './gateway-interfaces.ts'
-import { collectAgentAddresses, createLeakFinder, type HostLeak, type LeakFinder } from './host-leaks.ts'
+import { collectAgentAddresses, createLeakFinder, type LeakFinder } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { createRewriter } from './rewrite-urls.ts'
 
@@ -36,9 +36,8 @@ export const createRouteWriter = (
   if (route !== 'gateway')
     return { toServedCard: card => card, writeRepresentations: served => ({ ...write(served), errors: [] }) }
   const addresses = collectAgentAddresses(manifest, direct, fetched, agentUrl)
-  const isFetched = fetched.length > 0
   const find = createLeakFinder(addresses, agentUrl, upstream.mayShow ?? [])
-  const rewrite = isFetched ? createRewriter(manifest, direct, addresses.hidden, agentUrl) : undefined
+  const rewrite = addresses.isFetched ? createRewriter(manifest, direct, addresses.hidden, agentUrl) : undefined
   return {
     toServedCard: card => {
       const supportedInterfaces = gatewayInterfaces(withBridgeInterfaces(manifest, card), bridge, agentUrl)
@@ -47,13 +46,7 @@ export const createRouteWriter = (
     },
     writeRepresentations: served => {
       const written = write(served, rewrite?.(served.authored, served.provenance))
-      const errors = findLeaks(find, served, written.documents).map(({ pointer, host }) => ({
-        pointer,
-        message: isFetched
-          ? describeLeak(host)
-          : "contains the agent's own address, which `route: gateway` hides: remove it",
-      }))
-      return { ...written, errors }
+      return { ...written, errors: findLeaks(find, served, written.documents) }
     },
   }
 }
@@ -66,18 +59,13 @@ const findLeaks = (
   find: LeakFinder,
   { card, dialect, provenance }: ServedCard,
   documents: Record<RepresentationName, JsonObject>,
-): HostLeak[] => {
+): Finding[] => {
   // Signatures are served only where they are still valid, so they are searched in the documents.
-  const inCard = find(omit(card, 'signatures'))
-    .filter(({ pointer }) => !provenance.isFilled(pointer))
-    .map(leak => ({ ...leak, pointer: provenance.sourceOf(leak.pointer) }))
+  const authored = find(omit(card, 'signatures')).filter(({ pointer }) => !provenance.isFilled(pointer))
+  const inCard = relocate(authored, provenance.sourceOf)
   const inDocuments = [...new Set([documents[dialect], ...Object.values(documents)])].map(find)
   return [inCard, ...inDocuments].find(leaks => leaks.length > 0) ?? []
 }
-
-const describeLeak = (host: string): string =>
-  `names the agent's host ${host}, which \`route: gateway\` hides: ` +
-  'override the field under `card`, or list the host in `upstream.mayShow`'
 
 /** Points SuperX's `agentCard`, where a card has one, to the card that this host serves. */
 const gatewayCardLink = ({ agentCard }: JsonObject, agentUrl: string): JsonObject =>

@@ -6,7 +6,7 @@ import { listSignatures, type ParsedHeader, parseHeader } from './header.ts'
 import type { PublicKey, Trust } from './key-sources.ts'
 import { attempt, createPayloadWriter, payloads, writePayload } from './payloads.ts'
 import type { ServedCards } from './served-cards.ts'
-import { encodePayload, findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
+import { findKey, isSignatureOf, type SignatureResult, verifySignatures } from './verify-signatures.ts'
 
 const trustMeanings: Readonly<Record<Trust, string>> = {
   given: 'The keys are those that you named.',
@@ -147,7 +147,7 @@ const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicK
   if (card === undefined) return rejected('gets no card where it requests one for A2A 1.0')
   const signatures = listSignatures(card)
   if (signatures.length === 0) return rejected('finds no signatures')
-  const text = encodePayload(attempt(() => payload(omit(card, 'signatures'))))
+  const text = attempt(() => payload(omit(card, 'signatures')))
   if (text === undefined) return rejected('cannot read the card')
   // Returns why a signature does not count; undefined if it is valid.
   const verify = async (signature: Json): Promise<string | undefined> => {
@@ -157,7 +157,7 @@ const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicK
     if (refused !== undefined) return refused
     const found = await findKey(read.header, keys, now)
     if ('reason' in found) return `finds a signature that ${found.reason}`
-    return (await isSignatureOf(signature, read.header, found.key, text)) ? undefined : NOT_COVERED
+    return (await isSignatureOf(signature, read.header.alg, found.key, text)) ? undefined : NOT_COVERED
   }
   const reasons: string[] = []
   for (const signature of signatures) {

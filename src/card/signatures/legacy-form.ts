@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { formatPointer, isJsonObject, jsonEntries, jsonEquals, mapMembers, omit, toText } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, jsonEquals, mapMembers, toText } from '../../json/index.ts'
 import { cardMembers, isPreV1 } from '../model/index.ts'
 import {
   canonicalizeKeys,
@@ -28,7 +28,7 @@ export const toCurrentForm = (card: JsonObject): JsonObject => {
     ...current,
     ...(current.supportedInterfaces === undefined && url && { supportedInterfaces: readInterfaces(card) }),
     ...(supportsAuthenticatedExtendedCard && {
-      capabilities: { extendedAgentCard: true, ...(isJsonObject(current.capabilities) && current.capabilities) },
+      capabilities: { extendedAgentCard: true, ...asObject(current.capabilities) },
     }),
     ...(current.securityRequirements === undefined && { securityRequirements: readRequirements(security) }),
     ...(isJsonObject(current.securitySchemes) && { securitySchemes: mapMembers(current.securitySchemes, readScheme) }),
@@ -50,7 +50,7 @@ export const listContradictions = (card: JsonObject): Pointer[] => {
     ...listOtherFlags(card, current),
     ...listOtherSchemes(card),
     ...listOtherRequirements(card, ''),
-    ...(Array.isArray(card.skills) ? card.skills.flatMap(listInSkill) : []),
+    ...asList(card.skills).flatMap(listInSkill),
   ]
 }
 
@@ -62,14 +62,14 @@ const listSecondNames = (object: JsonObject, kind: ObjectKind, at: Pointer): Poi
 
 /** Returns an object with the names in JSON of its fields. */
 const withJsonNames = (object: Json | undefined, kind: ObjectKind): JsonObject =>
-  isJsonObject(object) ? canonicalizeKeys(object, kind, '', new Provenance()) : {}
+  canonicalizeKeys(asObject(object), kind, '', new Provenance())
 
 /** An interface that a signature covers, with what its words for the transport and the version mean. */
 type CoveredInterface = { url: Json | undefined; binding: string; protocolVersion: string }
 
 const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] => {
   const { supportedInterfaces } = withJsonNames(current, 'card')
-  const covered = listOf(supportedInterfaces).map(item => {
+  const covered = asList(supportedInterfaces).map(item => {
     const { url, protocolBinding, protocolVersion } = withJsonNames(item, 'interface')
     return { url, binding: readBinding(protocolBinding), protocolVersion: readVersion(protocolVersion) }
   })
@@ -85,8 +85,6 @@ const listOtherEndpoints = (card: JsonObject, current: JsonObject): Pointer[] =>
     ...(isInterfaceList(fields.interfaces) ? listOtherItems(fields.interfaces, covered, '/interfaces') : []),
   ]
 }
-
-const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
 /**
  * Returns the name of the field at the top level that is not one of the interfaces of 1.0. SDKs write there the first
@@ -115,9 +113,9 @@ const findOtherMain = (card: JsonObject, covered: readonly CoveredInterface[]): 
 const listOtherItems = (list: Json | undefined, covered: readonly CoveredInterface[], at: Pointer): Pointer[] => {
   const urls = new Set(covered.map(({ url }) => url))
   const endpoints = new Set(covered.map(({ url, binding }) => `${binding} ${url}`))
-  return listOf(list).flatMap((item, index) => {
+  return asList(list).flatMap((item, index) => {
     // Readers of 0.3 read `transport`, and this host what it finds first; without any, JSONRPC.
-    const [found] = isJsonObject(item) ? interfaceTransports(item) : []
+    const [found] = interfaceTransports(asObject(item))
     const isListed =
       isJsonObject(item) &&
       urls.has(item.url) &&
@@ -144,38 +142,30 @@ const listOtherFlags = (card: JsonObject, current: JsonObject): Pointer[] => {
 
 const listOtherSchemes = (card: JsonObject): Pointer[] => {
   const name = card.securitySchemes === undefined ? 'security_schemes' : 'securitySchemes'
-  const schemes = isJsonObject(card[name]) ? jsonEntries(card[name]) : []
-  return schemes.flatMap(([key, scheme]) =>
-    isJsonObject(scheme) && (isAmbiguous(scheme) || hasBothForms(scheme)) ? [formatPointer(name, key)] : [],
+  return listSet(asObject(card[name])).flatMap(([key, scheme]) =>
+    isJsonObject(scheme) && isAmbiguous(scheme) ? [formatPointer(name, key)] : [],
   )
 }
 
-/** Checks whether a scheme is in both forms, and its members of 0.3 differ from those in the wrapper of 1.0. */
-const hasBothForms = (scheme: JsonObject): boolean => {
-  const wrapper = schemeWrappers.get(toText(scheme.type))
-  if (wrapper === undefined) return scheme.type !== undefined && listWrappers(scheme).length > 0
-  if (scheme[wrapper] === undefined) return false
-  const read = readScheme(omit(scheme, wrapper))
-  return !isJsonObject(read) || !jsonEquals(read[wrapper], scheme[wrapper])
-}
-
-/** Checks for several wrappers or flows in a scheme. A signature covers one (`oneof` in the proto); readers see all. */
+/**
+ * Checks whether readers may see another scheme than a signature covers: of several wrappers or flows, it covers one
+ * (`oneof` in the proto), and the members of 0.3 may differ from those in the wrapper of 1.0.
+ */
 const isAmbiguous = (scheme: JsonObject): boolean => {
-  const wrappers = listWrappers(scheme)
   const wrapper = schemeWrappers.get(toText(scheme.type))
-  if (new Set([...(wrapper === undefined ? [] : [wrapper]), ...wrappers.map(([name]) => name)]).size > 1) return true
-  const holders = [scheme, ...wrappers.map(([, inner]) => inner).filter(isJsonObject)]
-  return holders.some(({ flows }) => isJsonObject(flows) && jsonEntries(flows).filter(isSet).length > 1)
+  const wrappers = listSet(scheme)
+    .map(([name, value]) => [canonicalKey(name, 'wrappers'), value] as const)
+    .filter(([name]) => cardMembers.wrappers.has(name))
+  if (new Set([wrapper ?? [], wrappers.map(([name]) => name)].flat()).size > 1) return true
+  const holders = [scheme, ...wrappers.map(([, inner]) => asObject(inner))]
+  if (holders.some(({ flows }) => listSet(asObject(flows)).length > 1)) return true
+  if (wrapper === undefined) return scheme.type !== undefined && wrappers.length > 0
+  const { [wrapper]: wrapped, ...rest } = scheme
+  return wrapped !== undefined && !jsonEquals(asObject(readScheme(rest))[wrapper], wrapped)
 }
 
-const isSet = ([, value]: [string, Json]): boolean => value !== null
-
-/** Lists the wrappers that are set, under their names in JSON. */
-const listWrappers = (scheme: JsonObject): [string, Json][] =>
-  jsonEntries(scheme)
-    .filter(isSet)
-    .map(([name, value]): [string, Json] => [canonicalKey(name, 'wrappers'), value])
-    .filter(([name]) => cardMembers.wrappers.has(name))
+/** Lists the members that are set: in ProtoJSON, null stands for a member that is not. */
+const listSet = (object: JsonObject) => Object.entries(object).filter(([, value]) => (value ?? null) !== null)
 
 const listInSkill = (skill: Json, index: number): Pointer[] => {
   const [at, read] = [formatPointer('skills', index), readSkill(skill)]
@@ -191,37 +181,34 @@ const listOtherRequirements = ({ security, securityRequirements }: JsonObject, a
 
 /** Returns the scopes of each scheme in each requirement. A list without scopes may be left out. */
 const listScopes = (requirements: Json | undefined): Json[] =>
-  listOf(requirements).map(requirement => {
-    const schemes = isJsonObject(requirement) && isJsonObject(requirement.schemes) ? requirement.schemes : {}
-    return mapMembers(schemes, scopes => (isJsonObject(scopes) ? (scopes.list ?? []) : []))
-  })
+  asList(requirements).map(requirement =>
+    mapMembers(asObject(asObject(requirement).schemes), scopes => asObject(scopes).list ?? []),
+  )
 
 const readInterfaces = ({ url, preferredTransport, protocolVersion, additionalInterfaces }: JsonObject): Json[] => {
   const version = protocolVersion ?? '0.3.0'
-  const others = listOf(additionalInterfaces).filter(isJsonObject)
+  const others = asList(additionalInterfaces).filter(isJsonObject)
   return [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...others].map(({ url, transport }) => {
     return { url, protocolBinding: transport, protocolVersion: version }
   })
 }
 
 const readRequirements = (security: Json | undefined): Json | undefined =>
-  Array.isArray(security) ? security.map(readRequirement) : undefined
-
-const readRequirement = (requirement: Json): Json => ({
-  schemes: isJsonObject(requirement) ? mapMembers(requirement, list => ({ list })) : {},
-})
+  Array.isArray(security)
+    ? security.map(requirement => ({ schemes: mapMembers(asObject(requirement), list => ({ list })) }))
+    : undefined
 
 const readSkill = (skill: Json): Json => {
-  const { security, ...rest } = isJsonObject(skill) ? skill : {}
+  const { security, ...rest } = asObject(skill)
   if (security === undefined) return skill
   return rest.securityRequirements === undefined ? { ...rest, securityRequirements: readRequirements(security) } : rest
 }
 
 const readScheme = (scheme: Json): Json => {
   if (!isJsonObject(scheme)) return scheme
-  const { type, ...rest } = scheme
+  const { type, ...members } = scheme
   const wrapper = schemeWrappers.get(toText(type))
-  if (wrapper === undefined) return rest
-  const inner = type === 'apiKey' && rest.in !== undefined ? { ...omit(rest, 'in'), location: rest.in } : rest
-  return { [wrapper]: inner }
+  if (wrapper === undefined) return members
+  const { in: location, ...rest } = members
+  return { [wrapper]: type === 'apiKey' && location !== undefined ? { ...rest, location } : members }
 }

@@ -10,7 +10,7 @@ type Definition = {
   /** The parts that a signature by this rule does not cover; undefined if it covers the whole card. */
   omits?: string
   /** Returns the signed text of a card without signatures; `proto` returns that of this rule. May throw for no card. */
-  write: (card: JsonObject, proto: () => string) => string
+  write: (card: JsonObject, proto: () => string | undefined) => string | undefined
 }
 
 /** Every rule, in one table. A card is signed by those that the verifiers of today follow. */
@@ -42,13 +42,9 @@ export const createPayloadWriter = (card: JsonObject): ((rule: PayloadRule) => s
   const unsigned = omit(card, 'signatures')
   const written = new Map<PayloadRule, string | undefined>()
   const write = (rule: PayloadRule): string | undefined => {
+    const proto = () => write('proto')
     const text = written.has(rule) ? written.get(rule) : attempt(() => payloads[rule].write(unsigned, proto))
     written.set(rule, text)
-    return text
-  }
-  const proto = (): string => {
-    const text = write('proto')
-    if (text === undefined) throw new Error('the card has no text by the rule `proto`')
     return text
   }
   return write
@@ -85,9 +81,9 @@ const reduce = (value: Json, inner: Members): Json => {
 const isDefault = (value: Json): boolean =>
   value === '' || value === false || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 
-/** Returns canonical JSON as Python writes it. Most texts are the same in both, and need not be parsed. */
-const toPythonJson = (text: string): string =>
-  isAscii.test(text) && !mayHaveNumber.test(text) ? text : pythonJson(JSON.parse(text) as Json)
+/** Returns canonical JSON, if there is any, as Python writes it. Most texts are the same in both, and not parsed. */
+const toPythonJson = (text: string | undefined): string | undefined =>
+  text === undefined || (isAscii.test(text) && !mayHaveNumber.test(text)) ? text : pythonJson(JSON.parse(text) as Json)
 
 const isAscii = /^[\x20-\x7e]*$/
 /** Also matches some texts in strings. */

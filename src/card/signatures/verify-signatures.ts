@@ -26,10 +26,16 @@ export const verifySignatures = async (
   now = Date.now(),
 ): Promise<SignatureResult[]> => {
   const write = createPayloadWriter(card)
-  const encoded = new Map<PayloadRule, string | undefined>()
-  const payloadOf = (rule: PayloadRule): string | undefined => {
-    if (!encoded.has(rule)) encoded.set(rule, encodePayload(write(rule)))
-    return encoded.get(rule)
+  const findRule = async (signature: Json, alg: string, key: CryptoKey): Promise<PayloadRule | undefined> => {
+    // Rules often write the same text.
+    const tried = new Set<string>()
+    for (const rule of payloadRules) {
+      const payload = write(rule)
+      if (payload === undefined || tried.has(payload)) continue
+      if (await isSignatureOf(signature, alg, key, payload)) return rule
+      tried.add(payload)
+    }
+    return undefined
   }
   const verify = async (signature: Json): Promise<SignatureResult> => {
     const read = readHeader(signature)
@@ -37,7 +43,7 @@ export const verifySignatures = async (
     const { header } = read
     const found = await findKey(header, keys, now)
     if ('reason' in found) return { ...header, valid: false, ...found }
-    const rule = await findRule(signature, header, found.key, payloadOf)
+    const rule = await findRule(signature, header.alg, found.key)
     return { ...header, ...evaluateRule(rule, card, found.publicKey) }
   }
   const results: SignatureResult[] = []
@@ -60,27 +66,6 @@ const findContradiction = (card: JsonObject, rule: PayloadRule): Pointer | undef
   return listContradictions(card).find(pointer => !signed.has(pointer))
 }
 
-/** Encodes a payload as it is signed; undefined stays undefined. */
-export const encodePayload = (payload: string | undefined): string | undefined =>
-  payload === undefined ? undefined : base64url.encode(payload)
-
-const findRule = async (
-  signature: Json,
-  header: SignatureHeader,
-  key: CryptoKey,
-  payloadOf: (rule: PayloadRule) => string | undefined,
-): Promise<PayloadRule | undefined> => {
-  // Rules often write the same text.
-  const tried = new Set<string>()
-  for (const rule of payloadRules) {
-    const payload = payloadOf(rule)
-    if (payload === undefined || tried.has(payload)) continue
-    if (await isSignatureOf(signature, header, key, payload)) return rule
-    tried.add(payload)
-  }
-  return undefined
-}
-
 /** Returns the key that a signature names, ready for use; or why it cannot be verified. */
 export const findKey = async (
   { alg, kid }: Pick<SignatureHeader, 'alg' | 'kid'>,
@@ -97,15 +82,11 @@ export const findKey = async (
   return 'error' in imported ? { reason: `is not valid: ${imported.error}` } : { publicKey, key: imported.key }
 }
 
-/** Checks that a signature which `readHeader` has read signs a payload, in base64url, with a key. */
-export const isSignatureOf = (
-  signature: Json,
-  { alg }: Pick<SignatureHeader, 'alg'>,
-  key: CryptoKey,
-  payload: string,
-): Promise<boolean> => {
+/** Checks that a signature which `readHeader` has read signs a text with a key. */
+export const isSignatureOf = (signature: Json, alg: string, key: CryptoKey, text: string): Promise<boolean> => {
   const { protected: header, signature: value } = signature as { protected: string; signature: string }
-  return flattenedVerify({ protected: header, signature: value, payload }, key, { algorithms: [alg] }).then(
+  const jws = { protected: header, signature: value, payload: base64url.encode(text) }
+  return flattenedVerify(jws, key, { algorithms: [alg] }).then(
     () => true,
     () => false,
   )
