@@ -4,7 +4,7 @@ import type { Pointer } from '../src/json/index.ts'
 import { createHostClient, type HostClient, listAgents } from './client/index.ts'
 import type { Context } from './context.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { CommandError, ExitCode, HostError, MissingTokenError, UsageError } from './errors.ts'
+import { CommandError, ExitCode, HostError, InterruptedError, MissingTokenError, UsageError } from './errors.ts'
 import { reportFailure } from './failure.ts'
 import { type HostNameFlags, isLoopback, isUnencrypted, type ResolvedHost, resolveHost } from './hosts/index.ts'
 import { type CardFiles, isFolder, loadManifests, rejectNoCards, skippedText } from './manifests/index.ts'
@@ -160,7 +160,7 @@ export const forEachId = async (
     } catch (error) {
       if (error instanceof ApiError) error.message = `${id}: ${error.message}`
       else if (error instanceof HostError) return { exitCode: reportFailure(error, terminal), failure: error.message }
-      else if (!(error instanceof CommandError)) throw error
+      else if (!(error instanceof CommandError) || error instanceof InterruptedError) throw error
       exitCode = Math.max(exitCode, reportFailure(error, terminal))
     }
   return { exitCode }

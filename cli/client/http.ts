@@ -138,7 +138,7 @@ const parseJson = (text: string): Json | undefined => {
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
 export const fetchDocument = (
   url: string,
-  options: Omit<FetchOptions, 'accepts' | 'fetch'>,
+  options: Omit<FetchOptions, 'fetch'>,
   { fetch }: { fetch: typeof globalThis.fetch },
 ) => {
   // Adds the reason of the system, such as an unknown host name, to errors of the network.

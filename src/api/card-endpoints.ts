@@ -89,7 +89,7 @@ const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, en
   if (headers.has('Authorization') || headers.has('Prefer')) return undefined
   const name = negotiateRepresentation(request, hybrid)
   const document = getCachedDocument(id, name)
-  return document && !isRemote(document) ? publicCardResponse(document, name, request, env) : undefined
+  return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
 }
 
 /** Options for reading a card. */
@@ -111,7 +111,7 @@ export const cardResponseFor = async (
   const name = negotiateRepresentation(request, defaultName)
   const document = await loadCard(id, name, context, options)
   if (!document) return undefined
-  const response = publicCardResponse(document, name, request, env)
+  const response = publicCardResponse(document, name, request.headers, env)
   // The response to a request with a token is not for shared caches.
   if (request.headers.has('Authorization')) response.headers.set('Cache-Control', PRIVATE_NO_STORE)
   const { source } = document
@@ -180,7 +180,7 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 // Responses
 
 /** Returns the public response with a card, or 304. */
-const publicCardResponse = (document: CachedDocument, name: RepresentationName, { headers }: Request, env: Env) => {
+const publicCardResponse = (document: CachedDocument, name: RepresentationName, headers: Headers, env: Env) => {
   const { body, etag, modified } = document
   if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))
   const response = new Response(body, okInit(name, env))

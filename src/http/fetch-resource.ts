@@ -20,7 +20,6 @@ export type FetchOptions = {
   credentials?: Record<string, string> | undefined
   /** Conditional headers, for the first URL only. */
   validators?: Record<string, string> | undefined
-
   /** Origins that are exempt from the checks of `safeFetch`. */
   allowedOrigins?: ReadonlySet<string>
   /** Makes each request instead of `safeFetch`. */

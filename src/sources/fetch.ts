@@ -1,5 +1,5 @@
 import type { Source } from '../card/manifest/index.ts'
-import type { Finding } from '../card/model/index.ts'
+import { type Finding, latestVersion } from '../card/model/index.ts'
 import { resolveInterfaceUrls } from '../card/rewrite/index.ts'
 import { config, type Variables } from '../config.ts'
 import {
@@ -99,7 +99,7 @@ const fetchUpstreamCard = async (
   if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
   const response = await fetchText(source.url, {
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
-    headers: { Accept: 'application/json', 'A2A-Version': '1.0', 'User-Agent': userAgent(ownOrigins[0]) },
+    headers: { Accept: 'application/json', 'A2A-Version': latestVersion, 'User-Agent': userAgent(ownOrigins[0]) },
     credentials: client.credentials,
     // Each card is verified with the keys of its time, so it is fetched again, too.
     validators: isConditional && !source.verification ? conditionalHeaders(known?.validators) : undefined,

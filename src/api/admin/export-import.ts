@@ -162,7 +162,6 @@ const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<
     const lastLine = complete.lastIndexOf(NEWLINE, -2) + 1
     trailer = parseTrailer(decode(complete.subarray(lastLine, -1)))
     const before = trailer ? complete.subarray(0, lastLine) : complete
-
     hash.update(before)
     for (const text of splitSteps(decode(before))) {
       lines += text.split('\n').length - 1

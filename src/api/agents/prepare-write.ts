@@ -45,7 +45,10 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
   return isLast => prepareWrite({ ...write, isLast }, env, fetchOnce)
 }
 
-/** Reports a version that does not announce what changes, or rejects it if the manifest wants that. */
+/**
+ * Authorizes a write, obtains its card, compiles it, compares it with what is registered, and prepares it. A version that
+ * does not announce what changes is reported, or rejected if the manifest wants that. Signatures of what stays, stay.
+ */
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
   env: Env,

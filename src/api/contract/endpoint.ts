@@ -6,6 +6,8 @@ import {
   clientKey,
   countRequest,
   countWrites,
+  forbidden,
+  hasPermission,
   type Principal,
   reportRefusal,
   requirePrincipal,
@@ -139,7 +141,9 @@ const authorize = async (access: Access | 'read', context: RequestContext, id: s
       return requirePrincipal(context)
     default: {
       const principal = await requireScope(context, access)
-      if (access === 'write' && id !== undefined) assertWriter(principal, id)
+      if (id === undefined) return principal
+      if (access === 'write') assertWriter(principal, id)
+      else if (!hasPermission(principal, access, id)) throw forbidden(principal, access, id)
       return principal
     }
   }

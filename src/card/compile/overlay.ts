@@ -14,7 +14,7 @@ import {
 import { resolveInterfaceUrls } from '../rewrite/index.ts'
 import type { ParsedManifest } from './parse.ts'
 
-/** A manifest with its whole card: its `card` is merged over a fetched one. The secrets are those of `card` alone. */
+/** A manifest whose `card` is merged over a fetched one. What looks like a secret was searched for before that. */
 export type MergedCard = ParsedManifest & {
   /** The part of the card that the manifest itself contains. */
   ownerCard: JsonObject

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
-import { type AgentCard, type AgentInterface, type AgentSkill, majorMinor, modeMembers } from '../model/index.ts'
+import type { AgentCard, AgentInterface, AgentSkill } from '../model/index.ts'
+import { lineOf, majorMinor, modeMembers, wireVersionOf } from '../model/index.ts'
 import { listNames } from '../read/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
@@ -29,15 +30,19 @@ export const compareCards = (before: AgentCard, after: AgentCard): FoundChange[]
 const compareInterfaces = (before: readonly AgentInterface[], after: readonly AgentInterface[]): FoundChange[] => {
   const [removed, added] = [new Map(before.entries()), new Map(after.entries())]
   const pointerOf = (index: number): Pointer => formatPointer('supportedInterfaces', index)
-  const matched = interfaceMatches.flatMap(([keyOf, rule]) =>
-    [...removed].flatMap(([place, old]) => {
-      const [index, current] = [...added].find(([, item]) => keyOf(item) === keyOf(old)) ?? []
+  const matched = interfaceMatches.flatMap(([keyOf, rule]) => {
+    const indexes = groupBy([...added.keys()], index => keyOf(after[index] as AgentInterface))
+    return [...removed].flatMap(([place, old]) => {
+      const index = indexes.get(keyOf(old))?.shift()
+      const current = index === undefined ? undefined : after[index]
       if (index === undefined || current === undefined) return []
       removed.delete(place)
       added.delete(index)
-      return rule ? { rule, message: describeMatch[rule](old, current), pointer: pointerOf(index) } : []
-    }),
-  )
+      return rule && !isFollowed(old, current)
+        ? { rule, message: describeMatch[rule](old, current), pointer: pointerOf(index) }
+        : []
+    })
+  })
   return [
     ...matched,
     ...[...removed].map(([index, item]) =>
@@ -47,6 +52,24 @@ const compareInterfaces = (before: readonly AgentInterface[], after: readonly Ag
       change('interface-added', pointerOf(index), `the agent now also offers ${describe(item)}`),
     ),
   ]
+}
+
+/** Groups items by a key, as `Map.groupBy` does, which Node 20 lacks. */
+const groupBy = <Item>(items: Iterable<Item>, keyOf: (item: Item) => string): Map<string, Item[]> => {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}
+
+/** Returns whether an interface stays where it is, in a version that only adds to its own. */
+const isFollowed = (before: AgentInterface, after: AgentInterface): boolean => {
+  const [old, current] = [majorMinor(before.protocolVersion), wireVersionOf.get(majorMinor(after.protocolVersion))]
+  const isKept = before.protocolBinding === after.protocolBinding && addressKey(before) === addressKey(after)
+  return isKept && current !== undefined && lineOf(current).some(each => each === old && each !== current)
 }
 
 const protocolKey = ({ protocolBinding, protocolVersion }: AgentInterface): string =>
@@ -117,9 +140,8 @@ const findUncovered = (modes: readonly string[], others: readonly string[], pars
   const unlisted = new Set(findNew(modes, others))
   if (unlisted.size === 0) return []
   const wildcardOf = (range: string) => `${range.split('/', 1)[0]}/*`
-  const index = Map.groupBy(others.map(parse), ({ range, excluded }) =>
-    excluded ? undefined : range.endsWith('/*') ? wildcardOf(range) : range,
-  )
+  const ranges = others.map(parse).filter(({ excluded }) => !excluded)
+  const index = groupBy(ranges, ({ range }) => (range.endsWith('/*') ? wildcardOf(range) : range))
   return [...unlisted].filter(mode => {
     const inner = parse(mode)
     const outer = [inner.range, wildcardOf(inner.range), '*/*'].flatMap(key => index.get(key) ?? [])

@@ -117,11 +117,13 @@ type RequirementPair = { name: string; pointer: Pointer; isNew: boolean; earlier
 const pairRequirements = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): RequirementPair[] => {
   const [ofCard, ofLater] = [before.securityRequirements ?? [], after.securityRequirements ?? []]
   const removed = distinct(skills.flatMap(({ before, after }) => (after ? [] : listOwn(before))))
+  const allEarlier = [ofCard, ...removed]
   return [
     { name: 'the agent', pointer: '/securityRequirements', isNew: false, earlier: [ofCard], later: ofLater },
     ...skills.flatMap(({ name, pointer: place, before, after }) => {
       const [[old], [own]] = [listOwn(before), listOwn(after)]
-      const earlier = old ? [old] : [...(own ? [ofCard] : []), ...(before ? [] : removed)]
+      const known = own ? [ofCard] : []
+      const earlier = old ? [old] : before ? known : own ? allEarlier : removed
       const pointer = `${place}/securityRequirements`
       return after ? [{ name, pointer, isNew: !before, earlier, later: own ?? ofLater }] : []
     }),

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { asList, asObject, formatPointer, isJsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import { type AgentSkill, type McpTool, modeMembers, toSlug, wireVersionOf } from '../model/index.ts'
+import { type AgentSkill, latestVersion, type McpTool, modeMembers, toSlug, wireVersionOf } from '../model/index.ts'
 import { canonicalizeKeys, findField } from './field-names.ts'
 import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
@@ -102,7 +102,7 @@ export const withMcpEndpoint = (
   if (mcp === undefined || presentEndpointFields(card).length > 0) return card
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
   const declared = parseCardVersion(toText(card.protocolVersion))
-  const protocolVersion = wireVersionOf.has(declared) ? declared : '1.0'
+  const protocolVersion = wireVersionOf.has(declared) ? declared : latestVersion
   provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
   const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion }]
   return { ...omit(card, 'protocol', 'protocolVersion'), supportedInterfaces }

@@ -154,7 +154,7 @@ const listOtherSchemes = (card: JsonObject): Pointer[] => {
 const isAmbiguous = (scheme: JsonObject): boolean => {
   const wrapper = schemeWrappers.get(toText(scheme.type))
   const wrappers = listSet(scheme)
-    .map(([name, value]) => [canonicalKey(name, 'wrappers'), value] as const)
+    .map(([name, value]) => [name.replace(/_([a-z\d])/g, (_, letter) => letter.toUpperCase()), value] as const)
     .filter(([name]) => cardMembers.wrappers.has(name))
   if (new Set([wrapper ?? [], wrappers.map(([name]) => name)].flat()).size > 1) return true
   const holders = [scheme, ...wrappers.map(([, inner]) => asObject(inner))]

@@ -1,4 +1,4 @@
-import { type PayloadRule, payloadRules } from '../../card/model/index.ts'
+import { type PayloadRule, payloadRules, type signedNames } from '../../card/model/index.ts'
 import {
   findSdkVerdicts,
   listSignatures,
@@ -22,7 +22,7 @@ export type CardSigning = Awaited<ReturnType<typeof findSigning>>
 /** The signatures by one key. */
 export type Signer = ReturnType<typeof describeSigner>
 
-type SignedDocumentName = 'agent-card.json' | '1.0' | '0.3'
+type SignedDocumentName = Exclude<(typeof signedNames)[number], 'agent.json'>
 
 /** The documents of a card whose signatures clients verify. */
 export type SignedDocuments<Document> = Readonly<Record<SignedDocumentName, Document>>
