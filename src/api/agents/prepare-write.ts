@@ -46,8 +46,8 @@ export const createPreparation = (write: WriteRequest, env: Env): ((isLast: bool
 }
 
 /**
- * Authorizes a write, obtains its card, compiles it, compares it with what is registered, and prepares it. A version that
- * does not announce what changes is reported, or rejected if the manifest wants that. Signatures of what stays, stay.
+ * Authorizes a write, obtains its card, compiles it, compares it with what is registered, and prepares it. A version
+ * that does not announce what changes is reported, or rejected if the manifest wants that.
  */
 const prepareWrite = async (
   { caller, request, id, document, precondition, cause, isLast }: WriteRequest & { isLast: boolean },
