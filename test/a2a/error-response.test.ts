@@ -252,3 +252,13 @@ describe('an error response over either binding', () => {
       ])
   })
 })
+
+it('says what an agent that refuses a call requires', () => {
+  const messages = [401, 403, 413, 429].map(status => describeError({ kind: 'agent-refused', status }).message)
+  expect(messages).toEqual([
+    expect.stringContaining('requires credentials'),
+    expect.stringContaining('does not permit this with these credentials'),
+    expect.stringContaining('does not accept a call of this size'),
+    expect.stringContaining('is receiving too many calls'),
+  ])
+})

@@ -142,6 +142,8 @@ describe('a message', () => {
   it('is refused if its context has other characters than those of ASCII, or too many', () => {
     for (const contextId of ['c\u0000', 'é', 'c\ud800', 'c'.repeat(MAX_CONTEXT_ID_LENGTH + 1), 5])
       expect(read('send', { message: { contextId } })).toMatchObject({ kind: 'invalid-params' })
+    const description = 'must be at most 256 printable characters of ASCII'
+    expect(read('send', { message: { contextId: 'é' } })).toMatchObject({ violations: [{ description }] })
     const longest = 'c'.repeat(MAX_CONTEXT_ID_LENGTH)
     expect(read('send', { message: { contextId: longest } })).toEqual(contexts(longest))
   })

@@ -339,6 +339,8 @@ describe('a call in another protocol', () => {
       const message = `${operation} ${JSON.stringify(params).slice(0, 100)}`
       expect(request, message).toMatchObject({ kind: 'invalid-params', violations: [{ field, description }] })
     }
+    const longest = 'a'.repeat(MAX_TRANSLATED_PATH_LENGTH - 'v1/tasks/'.length)
+    expect(translated(callOf('getTask', { id: longest }), restV03).path).toBe(`v1/tasks/${longest}`)
     const tenants = ['..', '.', 'a/../b', 'tasks/t', 'x:cancel', 'a\\b', '\ud800']
     for (const tenant of tenants)
       expect(translateRequest(callOf('getTask', { id: 't', tenant }), restV1), tenant).toMatchObject({

@@ -23,6 +23,12 @@ describe('the representations of a card', () => {
     const odd = compileCard({ ...card, securitySchemes: { odd: { type: 'odd' } } })
     expect([odd.documents['0.3'].securitySchemes, odd.report.dropped['0.3']]).toEqual([{}, ['/securitySchemes/odd']])
   })
+
+  it('of a Shaman card without capabilities have the flags that Shaman knows', () => {
+    const { documents, report } = compileCard({ ...card, supportUrl: 'https://help.example.com' })
+    expect(report.dialect).toBe('shaman')
+    expect(documents.shaman.capabilities).toEqual({ streaming: false, pushNotifications: false })
+  })
 })
 
 describe('a hybrid', () => {
