@@ -18,7 +18,8 @@ type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
 
 /**
  * Resolves the host and its token: flags first, then the environment of the process, `sync-card.yaml`, `.env`, and the
- * host of `npm start`. A token is sent only where its own source or the user says: any repository can name a host.
+ * host of `npm start`. A repository can name any host, so a token is sent only to one that its own source or the user
+ * names.
  */
 export const resolveHost = (flags: HostNameFlags, surroundings: Surroundings): ResolvedHost => {
   const host = findHost(flags, surroundings)

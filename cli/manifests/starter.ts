@@ -28,7 +28,7 @@ export const isLocalAddress = (url: string): boolean => isPrivateHost(parseUrl(u
 export const isIssuerUrl = (callers: string): boolean => !['anyone', 'tokens'].includes(callers)
 
 /** Checks whether the host has to fetch the card, or to make it from the tools of an MCP server. */
-export const isRemoteCard = (reach: string): boolean => reach === 'mcp' || reach === 'card'
+const isRemoteCard = (reach: string): boolean => reach === 'mcp' || reach === 'card'
 
 /** Returns the text of a new card: YAML with comments, which an editor completes with the schema of the host. */
 export const starterCard = (answers: StarterAnswers): string => {

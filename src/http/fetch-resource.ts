@@ -9,7 +9,7 @@ export type FetchFailure = { detail: string } & (
   | { failed: 'status'; status: number }
   /** The validators still match. Only for requests with validators. */
   | { failed: 'unchanged' }
-  /** Another media type than that of JSON; empty if there is none. */
+  /** The response is not JSON. Its media type is empty if it has none. */
   | { failed: 'type'; type: string }
 )
 
@@ -59,7 +59,7 @@ export const fetchText = (url: string, options: FetchOptions): Promise<Fetched> 
 }
 
 /** A JSON document with its URL after redirects; or an error that completes a sentence about its address. */
-export type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
+type FetchedJson = { document: Json; headers: Headers; url: string } | { error: string }
 
 /** Fetches a JSON document as `fetchText` does. `explain` replaces the description of a failure for clients. */
 export const fetchJson = async (

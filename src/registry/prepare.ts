@@ -46,7 +46,7 @@ export type Registration = {
 export type StoredSigning = { signers: string; signatures: Readonly<Record<string, string>> }
 
 /** The terms of a write: it is rejected unless `expected` still describes what is stored. */
-export type WriteTerms = {
+type WriteTerms = {
   expected: Expected
   /** `admin`, the id of a token, or `host` for a refresh that nobody requested. */
   actor: string

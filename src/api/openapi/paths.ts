@@ -5,7 +5,7 @@ import {
   type RestRoute,
   restRoutes,
 } from '../../a2a/index.ts'
-import { latestVersion, versions } from '../../card/model/index.ts'
+import { latestVersion, versions, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
@@ -138,10 +138,9 @@ const describeRestCall = (
   }
 }
 
-const OBJECT: Content = {
-  'application/json': { text: { type: 'object' } },
-  'application/a2a+json': { text: { type: 'object' } },
-}
+const OBJECT: Content = Object.fromEntries(
+  wireVersions.map(version => [versions[version].restType, { text: { type: 'object' } }]),
+)
 
 // Parameters
 

@@ -34,7 +34,7 @@ export type Dialect = {
 }
 
 /** The schemas of a dialect's own members, by the object that contains them. */
-export type OwnMembers = Partial<Record<'card' | 'capabilities' | 'provider' | 'skill', v.ObjectEntries>>
+type OwnMembers = Partial<Record<'card' | 'capabilities' | 'provider' | 'skill', v.ObjectEntries>>
 
 /** The schema of a member whose type is not checked. */
 export const anything = v.optional(json)

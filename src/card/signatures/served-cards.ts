@@ -1,6 +1,5 @@
 import { parseUrl } from '../../http/shared.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
-import { latestVersion } from '../model/index.ts'
 import { endpointFields } from '../read/index.ts'
 
 /** The documents of a card that clients get: without a version, and for A2A 1.0, which may get none. */
@@ -40,7 +39,7 @@ export const fetchServedCards = async (
   const plain = await fetchCard(address, {})
   if ('error' in plain) return plain
   const { card, url } = plain
-  const current = await fetchCard(url, { 'A2A-Version': latestVersion })
+  const current = await fetchCard(url, { 'A2A-Version': '1.0' })
   if ('card' in current) return { served: { plain: card, current: current.card }, url }
   return { served: { plain: card }, url, missing: `For A2A 1.0, the address ${current.error}.` }
 }

@@ -1,6 +1,6 @@
 import type { AnswerForCaller } from '../../a2a/bridge/index.ts'
 import type { A2ACall, AnswerPlace, CallError, ErrorForm } from '../../a2a/index.ts'
-import { type CallTarget, versions, type WireVersion } from '../../card/model/start.ts'
+import { type CallTarget, versions, type WireVersion, wireVersions } from '../../card/model/start.ts'
 import { endToEndHeader, parseUrl } from '../../http/start.ts'
 import { essence, type Json, type JsonObject, omit } from '../../json/start.ts'
 import { MAX_HOPS } from '../../limits.ts'
@@ -140,9 +140,13 @@ const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean)
     : 'application/json'
 }
 
+const restTypes: ReadonlySet<string> = new Set(wireVersions.map(version => versions[version].restType))
+
 /** The body is written in UTF-8 again, so parameters of the caller's `Content-Type` no longer apply. */
-const contentType = (header: string | null): string =>
-  essence(header) === 'application/a2a+json' ? 'application/a2a+json' : 'application/json'
+const contentType = (header: string | null): string => {
+  const type = essence(header)
+  return restTypes.has(type) ? type : 'application/json'
+}
 
 /**
  * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the
