@@ -32,8 +32,8 @@ type WranglerConfig = {
 }
 
 /** Reads from wrangler.toml what a host under test needs. */
-export const readHostConfig = (): HostConfig => {
-  const config: WranglerConfig = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
+export const readHostConfig = (path = 'wrangler.toml'): HostConfig => {
+  const config: WranglerConfig = unstable_readConfig({ config: path }, { hideWarnings: true })
   return {
     directory,
     compatibilityDate: config.compatibility_date ?? '',

@@ -35,6 +35,8 @@ export type HostOptions = {
   rateLimits?: Record<string, number>
   /** Puts the host's own code behind a KV that fails on command: see workers/faults.ts. */
   faults?: boolean
+  /** Bindings to Workers that pass every request to an origin of this machine. */
+  services?: Record<string, string>
   /** The example agents that run beside the host, by their folders. */
   examples?: readonly (keyof typeof exampleWorkers)[]
   /** Serves the static assets of the build, for browsers. */
@@ -72,7 +74,10 @@ export const startHostRuntime = async <Name extends string>(
   const options = Object.values<HostOptions>(hosts)
   const started = [...new Set(options.flatMap(({ examples = [] }) => examples))]
   const workers = Object.entries<HostOptions>(hosts).map(([name, each]) => hostWorker(name, config, each))
-  const others = started.map(name => exampleWorker(name, config))
+  const others = [
+    ...started.map(name => exampleWorker(name, config)),
+    ...options.flatMap(({ services = {} }) => Object.values(services).map(origin => passingWorker(origin, config))),
+  ]
   const modules = { 'rate-limit.js': await bundleOf(rateLimitPath, config) }
   const limiter = worker(rateLimiter, modules, { compatibilityDate: config.compatibilityDate })
   return start([...(await Promise.all([...workers, ...others])), limiter], Object.keys(hosts) as Name[], storage)
@@ -81,7 +86,7 @@ export const startHostRuntime = async <Name extends string>(
 const hostWorker = async (
   name: string,
   config: HostConfig,
-  { vars = {}, rateLimits = {}, faults = false, examples = [], assets = false }: HostOptions,
+  { vars = {}, rateLimits = {}, faults = false, services = {}, examples = [], assets = false }: HostOptions,
 ): Promise<Worker> => {
   const env = {
     ...textBindings({ ...config.vars, ...vars }),
@@ -92,6 +97,7 @@ const hostWorker = async (
       props: { name: `${name} ${binding}`, limit: rateLimits[binding] ?? limit },
     })),
     ...Object.fromEntries(config.kvNamespaces.map(kv => [kv, { type: 'kv' as const, id: `${name}-${kv}` }])),
+    ...mapValues(services, origin => ({ type: 'worker' as const, worker: passingName(origin) })),
     // The Worker of an example that is not started is the host itself, so that its binding exists.
     ...Object.fromEntries(
       Object.entries(exampleWorkers).map(([folder, { binding }]) => [
@@ -166,6 +172,16 @@ const exampleWorker = async (name: keyof typeof exampleWorkers, config: HostConf
   const modules = { 'index.js': await bundleOf(examplePath(name), config) }
   const { compatibilityDate } = config
   return worker(name, modules, { compatibilityDate, durableObjects: exampleWorkers[name].durableObjects })
+}
+
+const passingName = (origin: string): string => `pass-to-${new URL(origin).port}`
+
+/** Describes a Worker that passes every request to `origin`. */
+const passingWorker = (origin: string, { compatibilityDate }: HostConfig): Worker => {
+  const code = `export default {
+    fetch: request => fetch(new Request(request.url.replace(/^https?:\\/\\/[^/]*/, '${origin}'), request), { redirect: 'manual' })
+  }`
+  return worker(passingName(origin), { 'index.js': code }, { compatibilityDate })
 }
 
 const start = async <Name extends string>(
