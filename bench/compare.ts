@@ -3,8 +3,14 @@ import { Load, type Requests } from './load.ts'
 import { cpuMilliseconds, portOf, type Server } from './servers.ts'
 import { exact, type Figure, interval, median, seededRandom } from './stats.ts'
 
-/** How long to measure: rounds, the milliseconds of a slice, and the milliseconds of load before the first round. */
-export type Effort = { rounds: number; milliseconds: number; warmUp: number }
+/**
+ * How long to measure: rounds, the milliseconds of a slice, and the milliseconds of load before the first round; and
+ * what: `only` is part of the names of the figures of calls.
+ */
+export type Effort = { rounds: number; milliseconds: number; warmUp: number; only?: string }
+
+/** Checks whether the figure of a call with this name is to be measured. */
+export const isMeasured = (name: string, { only = '' }: Effort): boolean => name.includes(only)
 
 /** What every scenario needs: the host, and a function that makes an empty directory. */
 export type Setting = { bundle: HostBundle; directory: () => string; effort: Effort }

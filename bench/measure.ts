@@ -54,11 +54,16 @@ export const measure = async (options: BenchOptions): Promise<number> => {
       rounds: options.quick ? Math.ceil(rounds / 6) : rounds,
       milliseconds: 100,
       warmUp: options.quick ? 500 : 1_500,
+      only: options.only,
     }
     for (const figure of await run({ bundle, directory, effort })) figures.push(judge(figure, baseline))
   }
   for (const path of directories) rmSync(path, { recursive: true, force: true })
 
+  if (figures.length === 0) {
+    console.error(`No figure has "${options.only}" in its name.`)
+    return 2
+  }
   console.log(options.json ? JSON.stringify(figures, null, 2) : formatTable(figures))
   if (options.accept) {
     for (const { name, better, value } of figures) if (better) baseline[name] = Number(value.median.toPrecision(4))

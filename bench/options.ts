@@ -23,6 +23,11 @@ const OPTIONS = {
     default: '100000',
     help: 'agents in the scenario registry (100000); a tenth of them with --quick',
   },
+  only: {
+    type: 'string',
+    default: '',
+    help: 'measure only the figures of calls whose name contains this text',
+  },
   accept: {
     type: 'boolean',
     default: false,
@@ -59,6 +64,8 @@ ${list([
 export type BenchOptions = {
   scenarios: ScenarioName[]
   agents: number
+  /** Part of the names of the figures of calls to measure; empty for all of them. */
+  only: string
   quick: boolean
   json: boolean
   accept: boolean
@@ -73,11 +80,14 @@ export const parseOptions = (args: readonly string[]): BenchOptions | { help: st
     if (unknown !== undefined)
       return { error: `Unknown scenario "${unknown}". Scenarios: ${Object.keys(SCENARIOS).join(', ')}.` }
     const chosen = positionals.filter(isScenario)
-    const { quick, json, accept } = values
+    const { quick, json, accept, only } = values
     const agents = Number(values.agents)
     if (!/^[1-9]\d{3,6}$/.test(values.agents)) return { error: '--agents must be a number from 1000 to 9999999.' }
-    const scenarios = chosen.length > 0 ? chosen : Object.keys(SCENARIOS).filter(isScenario)
-    return { scenarios, agents, quick, json, accept }
+    if (only !== '' && chosen.some(name => name !== 'calls'))
+      return { error: '--only chooses figures of the scenario calls: leave out the others.' }
+    const all = Object.keys(SCENARIOS).filter(isScenario)
+    const scenarios: ScenarioName[] = only !== '' ? ['calls'] : chosen.length > 0 ? chosen : all
+    return { scenarios, agents, only, quick, json, accept }
   } catch (error) {
     return { error: `${(error as Error).message.split('. ')[0]}. See npm run bench -- --help.` }
   }

@@ -90,24 +90,45 @@ export const callBody = (
     },
   })
 
-/** Returns the body of a call of A2A 0.3 that asks for a stream about one line of text. */
-export const oldStreamBody = (text: string): string =>
+/** Returns the body of a call of A2A 0.3 that sends one line of text. */
+export const oldCallBody = (method: 'message/send' | 'message/stream', text: string): string =>
   JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
-    method: 'message/stream',
+    method,
     params: {
       message: { kind: 'message', messageId: 'm-1', role: 'user', parts: [{ kind: 'text', text }] },
       configuration: { acceptedOutputModes: ['text/plain'] },
     },
   })
 
+/** A POST: its path, its body, and the headers that differ from one to another. */
+export type Post = { path: string; body: string; headers: Record<string, string> }
+
+/** Returns a call of A2A over JSON-RPC, in 1.0 unless another version is named. */
+export const rpcCall = (id: string, body: string, version: '1.0' | '0.3' = '1.0'): Post => ({
+  path: callPath(id),
+  body,
+  headers: { 'Content-Type': 'application/json', 'A2A-Version': version },
+})
+
+/** Returns a call of A2A 1.0 over HTTP+JSON that sends the message of a call over JSON-RPC. */
+export const restCall = (id: string, body: string): Post => ({
+  path: `${callPath(id)}/message:send`,
+  body: JSON.stringify((JSON.parse(body) as { params: unknown }).params),
+  headers: { 'Content-Type': 'application/a2a+json', 'A2A-Version': '1.0' },
+})
+
+/** Returns the arguments of `fetch` that send a POST once. */
+export const postInit = ({ body, headers }: Post): RequestInit => ({
+  ...{ method: 'POST', headers: { ...headers, Accept: '*/*' }, body },
+})
+
 /** Sends one call to an agent again and again. */
-export const sameCall = (id: string, body: string): Requests =>
-  samePost(callPath(id), body, { 'Content-Type': 'application/json', 'A2A-Version': '1.0' })
+export const sameCall = (id: string, body: string): Requests => samePost(rpcCall(id, body))
 
 /** Sends one POST again and again. */
-export const samePost = (path: string, body: string, headers: Record<string, string>): Requests => {
+export const samePost = ({ path, body, headers }: Post): Requests => {
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: cards.example.com',

@@ -199,6 +199,18 @@ export const register = async (port: number, id: string, document: unknown): Pro
   if (!response.ok) throw new Error(`PUT ${id}: ${response.status} ${text}`)
 }
 
+/** Issues a token of a host that may call every agent. Returns its text. */
+export const issueToken = async (host: Server): Promise<string> => {
+  const response = await fetch(`${originOf(host)}/tokens`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ scopes: ['call'] }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST /tokens: ${response.status} ${text}`)
+  return (JSON.parse(text) as { token: string }).token
+}
+
 /** A response of the host, for the servers that are to send the same. */
 export type Answer = { body: Uint8Array; headers: Record<string, string> }
 

@@ -1,11 +1,22 @@
-import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
-import { compare, type Effort, type Entrant, type Setting } from '../compare.ts'
-import { callBody, callPath, oldStreamBody, quickCard, sameCall, samePost } from '../requests.ts'
+import { createHash } from 'node:crypto'
+import { compare, type Effort, type Entrant, isMeasured, type Setting } from '../compare.ts'
+import {
+  callBody,
+  callPath,
+  oldCallBody,
+  type Post,
+  postInit,
+  quickCard,
+  restCall,
+  rpcCall,
+  sameCall,
+  samePost,
+} from '../requests.ts'
 import {
   answerBindings,
   cores,
   fetchAnswer,
+  issueToken,
   originOf,
   portOf,
   register,
@@ -16,17 +27,15 @@ import {
   startPortkey,
   startWorker,
 } from '../servers.ts'
-import { exact, type Figure, type Interval, interval, median } from '../stats.ts'
+import type { Figure } from '../stats.ts'
+import type { Binding } from '../workerd-config.ts'
+import { firstEvents, firstTranslatedEvents, longStreams } from './streams.ts'
 
 const id = 'weather'
 const text = 'weather in Tokyo'
 const accepted = callBody('SendMessage', text)
+const oldAccepted = oldCallBody('message/send', text)
 const refused = callBody('SendMessage', text, ['image/png'])
-/** A request for a stream, in the version that its caller names. */
-type StreamRequest = { body: string; version: '1.0' | '0.3' }
-const streamed: StreamRequest = { body: callBody('SendStreamingMessage', text), version: '1.0' }
-/** What the agent, which speaks 1.0, gets translated. */
-const bridged: StreamRequest = { body: oldStreamBody(text), version: '0.3' }
 const starting = callBody('SendMessage', 'start a task')
 const reading = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task-1' } })
 
@@ -37,17 +46,17 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
   const agent = await startWorker('agent', {}, cores.load)
   const upstream = originOf(agent)
   const host = await startHost(bundle, kv, directory(), { ALLOWED_ORIGINS: upstream })
-  await register(portOf(host), id, { card: quickCard(id), route: 'gateway', upstream: { url: upstream } })
+  await register(portOf(host), id, { card: quickCard(id), ...gatewayTo(upstream) })
   const url = originOf(host) + callPath(id)
-  const refusal = answerBindings(await fetchAnswer(url, post(refused)))
+  const refusal = answerBindings(await fetchAnswer(url, postInit(rpcCall(id, refused))))
   const reader = await startWorker('reader', refusal)
   const logger = await startWorker('reader', { ...refusal, LOG: { text: 'yes' } })
   const blind = await startWorker('blind', { UPSTREAM: { text: upstream } })
   const careful = await startWorker('careful', { UPSTREAM: { text: upstream } })
-  for (const gateway of [blind, careful, host]) await checkForwarding(gateway, callPath(id), post(accepted))
+  for (const gateway of [blind, careful, host]) await checkForwarding(gateway, rpcCall(id, accepted))
   const refusing = { requests: sameCall(id, refused) }
   const forwarding = { requests: sameCall(id, accepted) }
-  const gate = { ...forwarding, server: host, better: 'higher' } as const
+  const gate = { ...forwarding, name: 'gate', server: host, better: 'higher' } as const
   const figures = [
     ...(await besides({ name: 'a Worker that reads', server: reader, ...refusing }, effort, [
       { name: 'Worker that parses and logs', server: logger, ...refusing },
@@ -58,28 +67,91 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ])),
     ...(await besides({ name: 'a blind forwarder', server: blind, ...forwarding }, effort, [
       { name: 'careful forwarder', server: careful, ...forwarding },
-      { name: 'gate', ...gate },
+      gate,
     ])),
-    ...(await besides({ name: 'a careful forwarder', server: careful, ...forwarding }, effort, [
-      { name: 'gate', ...gate },
-    ])),
+    ...(await besides({ name: 'a careful forwarder', server: careful, ...forwarding }, effort, [gate])),
+    ...(await besideCareful(host, upstream, effort)),
+    ...(await besideUntranslated(host, effort)),
     ...(await besideSharedTasks(host, upstream, effort)),
     ...(await besideUncheckedAnswers(host, upstream, effort)),
-    ...(await besideGateways(upstream, effort, { name: 'gate', ...gate })),
-    await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort.rounds),
-    await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort.rounds),
-    await firstTranslatedEvents(url, effort.rounds),
-    await longStream('100 MB streamed', host, url, { ...streamed, body: callBody('SendStreamingMessage', 'flood') }),
-    await longStream('100 MB translated', host, url, { ...bridged, body: oldStreamBody('flood') }),
+    ...(await besideGateways(upstream, effort, gate)),
+    ...(await firstEvents('a blind forwarder', [originOf(blind) + callPath(id), url], effort)),
+    ...(await firstEvents('a careful forwarder', [originOf(careful) + callPath(id), url], effort)),
+    ...(await firstTranslatedEvents(url, effort)),
+    ...(await longStreams(host, id, effort)),
   ]
   await Promise.all([kv, agent, host, reader, logger, blind, careful].map(server => server.stop()))
   return figures
 }
 
+const gatewayTo = (upstream: string) => ({ route: 'gateway', upstream: { url: upstream } })
+
 /** Compares servers with a baseline that the names of the figures mention. */
 const besides = async (baseline: Entrant, effort: Effort, others: readonly Entrant[]): Promise<Figure[]> => {
-  const named = others.map(other => ({ ...other, name: `${other.name}, beside ${baseline.name}` }))
-  return (await compare(baseline, named, effort)).slice(1)
+  const named = others
+    .map(other => ({ ...other, name: `${other.name}, beside ${baseline.name}` }))
+    .filter(({ name }) => isMeasured(name, effort))
+  return named.length === 0 ? [] : (await compare(baseline, named, effort)).slice(1)
+}
+
+/** A kind of call: what the agent supports, the call, and the bindings of a careful forwarder that does as much. */
+type CallKind = { name: string; id: string; card?: object; call: Post; bindings: Record<string, Binding> }
+
+/** Issues the token and registers the agents of calls that are not plain. Returns these calls. */
+export const prepareKinds = async (host: Server, upstream: string): Promise<CallKind[]> => {
+  const token = await issueToken(host)
+  const plain = rpcCall(id, accepted)
+  const kinds: CallKind[] = [
+    {
+      ...{ name: 'gate with a token', id },
+      call: { ...plain, headers: { ...plain.headers, Authorization: `Bearer ${token}` } },
+      bindings: { TOKEN_DIGEST: { data: createHash('sha256').update(token).digest() } },
+    },
+    {
+      ...{ name: 'gate in A2A 0.3', id: 'old', card: { protocolVersion: '0.3.0' } },
+      call: rpcCall('old', oldAccepted, '0.3'),
+      bindings: { VERSION: { text: '0.3' } },
+    },
+    {
+      ...{ name: 'gate over HTTP+JSON', id: 'rest' },
+      card: { supportedInterfaces: [{ url: upstream, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' }] },
+      call: restCall('rest', accepted),
+      bindings: { REST_TYPE: { text: 'application/a2a+json' } },
+    },
+  ]
+  for (const { id, card } of kinds)
+    if (card) await register(portOf(host), id, { ...gatewayTo(upstream), card: { ...quickCard(id), ...card } })
+  return kinds
+}
+
+/** Compares calls that are not plain with a careful forwarder, and plain ones with one that saves what it can. */
+const besideCareful = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
+  type Row = Pick<CallKind, 'call' | 'bindings'> & Pick<Entrant, 'name' | 'better'> & { beside: string }
+  const kinds = await prepareKinds(host, upstream)
+  const prebuilt = { call: rpcCall(id, accepted), bindings: { PREBUILT: { text: 'yes' } } }
+  const rows: Row[] = [
+    { ...prebuilt, name: 'gate', beside: 'a careful forwarder with prebuilt headers' },
+    ...kinds.map(kind => ({ ...kind, beside: 'a careful forwarder', better: 'higher' as const })),
+  ]
+  const figures: Figure[] = []
+  for (const { call, bindings, beside, ...gate } of rows) {
+    const careful = await startWorker('careful', { UPSTREAM: { text: upstream }, ...bindings })
+    for (const gateway of [careful, host]) await checkForwarding(gateway, call)
+    const requests = samePost(call)
+    const baseline = { name: beside, server: careful, requests }
+    figures.push(...(await besides(baseline, effort, [{ ...gate, server: host, requests }])))
+    await careful.stop()
+  }
+  return figures
+}
+
+/** Compares a call of 0.3 to an agent of 1.0 with the same to an agent of 0.3, from `prepareKinds`. */
+const besideUntranslated = async (host: Server, effort: Effort): Promise<Figure[]> => {
+  const [translated, passed] = [rpcCall(id, oldAccepted, '0.3'), rpcCall('old', oldAccepted, '0.3')]
+  for (const call of [translated, passed]) await checkForwarding(host, call)
+  const baseline = { name: 'the same not translated', server: host, requests: samePost(passed) }
+  const measured = { name: 'translated call', server: host, requests: samePost(translated) }
+  return besides(baseline, effort, [{ ...measured, better: 'higher' }])
 }
 
 /** Compares calls of an agent whose tasks are kept apart with those of one whose tasks are shared. */
@@ -91,7 +163,7 @@ const besideSharedTasks = async (host: Server, upstream: string, effort: Effort)
     ['message that starts a task', starting],
     ['call about a task', reading],
   ] as const) {
-    await checkForwarding(host, callPath('owner'), post(body))
+    await checkForwarding(host, rpcCall('owner', body))
     const baseline = { name: 'the same with shared tasks', server: host, requests: sameCall('shared', body) }
     figures.push(...(await besides(baseline, effort, [{ name, server: host, requests: sameCall('owner', body) }])))
   }
@@ -107,24 +179,30 @@ const besideUncheckedAnswers = async (host: Server, upstream: string, effort: Ef
   const urls = [unchecked, id].map(each => originOf(host) + callPath(each)) as [string, string]
   return [
     ...(await besides(baseline, effort, [{ name: 'call', server: host, requests: sameCall(id, accepted) }])),
-    await firstEvents('a stream with unchecked answers', urls, effort.rounds),
+    ...(await firstEvents('a stream with unchecked answers', urls, effort)),
   ]
 }
 
+const PORTKEY = "Portkey's gateway on Node"
+const CADDY = 'Caddy'
+
 /** Compares the gate with the gateways that one would install. */
 const besideGateways = async (upstream: string, effort: Effort, gate: Entrant): Promise<Figure[]> => {
+  const names = [PORTKEY, CADDY].map(name => `${gate.name}, beside ${name}`)
+  if (!names.some(name => isMeasured(name, effort))) return []
   const portkey = await startPortkey()
-  await checkForwarding(portkey, CHAT_PATH, { method: 'POST', headers: chatHeaders(upstream), body: chatBody })
-  const requests = samePost(CHAT_PATH, chatBody, chatHeaders(upstream))
-  const figures = await besides({ name: "Portkey's gateway on Node", server: portkey, requests }, effort, [gate])
+  const chat = { path: CHAT_PATH, body: chatBody, headers: chatHeaders(upstream) }
+  await checkForwarding(portkey, chat)
+  const requests = samePost(chat)
+  const figures = await besides({ name: PORTKEY, server: portkey, requests }, effort, [gate])
   await portkey.stop()
   const caddy = await startCaddy(upstream)
   if (!caddy) {
     console.error('Caddy is not installed: no comparison with it.')
     return figures
   }
-  await checkForwarding(caddy, callPath(id), post(accepted))
-  figures.push(...(await besides({ ...gate, name: 'Caddy', server: caddy }, effort, [gate])))
+  await checkForwarding(caddy, rpcCall(id, accepted))
+  figures.push(...(await besides({ ...gate, name: CADDY, server: caddy }, effort, [gate])))
   await caddy.stop()
   return figures
 }
@@ -140,113 +218,8 @@ const chatHeaders = (upstream: string) => ({
 })
 
 /** Sends one request to a gateway. Fails unless the agent's response comes back, so that no error page is measured. */
-const checkForwarding = async (server: Server, path: string, init: RequestInit): Promise<void> => {
-  const response = await fetch(originOf(server) + path, init)
+const checkForwarding = async (server: Server, call: Post): Promise<void> => {
+  const response = await fetch(originOf(server) + call.path, postInit(call))
   const body = await response.text()
   if (!body.includes('Sunny in Tokyo')) throw new Error(`not forwarded: ${response.status} ${body}`)
 }
-
-const post = (body: string, version = '1.0'): RequestInit => ({
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json', 'A2A-Version': version, Accept: '*/*' },
-  body,
-})
-
-const STREAMS_PER_BATCH = 20
-/** The runtime interprets what has just started; it compiles code that runs often. */
-const WARM_UP_BATCHES = 25
-
-type StreamSource = StreamRequest & { url: string }
-
-/** Measures the time to the first event of a stream, one call at a time, host and forwarder in turn. */
-const firstEvents = async (
-  name: string,
-  [forwarder, host]: readonly [forwarder: string, host: string],
-  rounds: number,
-): Promise<Figure> => ({
-  name: `time to the first event, beside ${name}`,
-  unit: 'ratio',
-  value: await compareFirstEvents({ url: forwarder, ...streamed }, { url: host, ...streamed }, rounds),
-  better: 'lower',
-})
-
-/** Compares a stream that is translated with the same as it passes. */
-const firstTranslatedEvents = async (url: string, rounds: number): Promise<Figure> => ({
-  name: 'time to the first translated event, beside one that passes',
-  unit: 'ratio',
-  value: await compareFirstEvents({ url, ...streamed }, { url, ...bridged }, rounds),
-  better: 'lower',
-  bound: { max: 1.3 },
-})
-
-/** Returns how long the first event of a stream takes beside that of another one. */
-const compareFirstEvents = async (other: StreamSource, measured: StreamSource, rounds: number): Promise<Interval> => {
-  const agent = new Agent({ keepAlive: true })
-  const batch = async (source: StreamSource) => {
-    const waits: number[] = []
-    for (let call = 0; call < STREAMS_PER_BATCH; call++) waits.push(await firstEvent(source, agent))
-    return median(waits)
-  }
-  for (let warm = 0; warm < WARM_UP_BATCHES; warm++) for (const each of [other, measured]) await batch(each)
-  const ratios: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const waits = new Map<StreamSource, number>()
-    for (const each of round % 2 === 0 ? [other, measured] : [measured, other]) waits.set(each, await batch(each))
-    ratios.push((waits.get(measured) ?? Number.NaN) / (waits.get(other) ?? Number.NaN))
-  }
-  agent.destroy()
-  return interval(ratios)
-}
-
-/** Reads a whole stream. Returns the milliseconds until its first event. */
-const firstEvent = ({ url, body, version }: StreamSource, agent: Agent): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const begin = performance.now()
-    let first = 0
-    const headers = {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(body),
-      'A2A-Version': version,
-      Accept: 'text/event-stream',
-    }
-    const sent = request(url, { method: 'POST', agent, headers }, response => {
-      if (response.statusCode !== 200 || !response.headers['content-type']?.startsWith('text/event-stream'))
-        reject(new Error(`no stream: ${response.statusCode} ${response.headers['content-type']}`))
-      response.on('data', () => {
-        first ||= performance.now() - begin
-      })
-      response.on('end', () => resolve(first))
-      response.on('error', reject)
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-
-const MEGABYTE = 1024 * 1024
-
-/** Measures how far the host's process grows while 100 MB of events pass through it. A gateway that buffers fails. */
-const longStream = async (
-  name: string,
-  host: Server,
-  url: string,
-  { body, version }: StreamRequest,
-): Promise<Figure> => {
-  const before = residentBytes(host.pid)
-  let peak = before
-  let [bytes, chunks] = [0, 0]
-  const response = await fetch(url, post(body, version))
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (++chunks % 64 === 0) peak = Math.max(peak, residentBytes(host.pid))
-  }
-  if (bytes < 100 * MEGABYTE) throw new Error(`the stream ended after ${bytes} bytes`)
-  return {
-    name: `${name}: growth of the host`,
-    unit: 'bytes',
-    value: exact(Math.max(peak, residentBytes(host.pid)) - before),
-    bound: { max: 64 * MEGABYTE },
-  }
-}
-
-const residentBytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024

@@ -6,7 +6,7 @@ import { HELP, parseOptions, SCENARIOS } from '../../bench/options.ts'
 
 const root = join(import.meta.dirname, '../..')
 const names = Object.keys(SCENARIOS)
-const all = { scenarios: names, agents: 100_000, quick: false, json: false, accept: false }
+const all = { scenarios: names, agents: 100_000, only: '', quick: false, json: false, accept: false }
 
 describe('the options of the benchmark', () => {
   it.each<[args: string[], expected: object]>([
@@ -15,6 +15,13 @@ describe('the options of the benchmark', () => {
     [['registry', '--agents=1000000'], { ...all, scenarios: ['registry'], agents: 1_000_000 }],
     [['--agents=many'], { error: '--agents must be a number from 1000 to 9999999.' }],
     [['--agents=0'], { error: '--agents must be a number from 1000 to 9999999.' }],
+    [['--only', 'careful'], { ...all, scenarios: ['calls'], only: 'careful' }],
+    [['--only=token', 'calls'], { ...all, scenarios: ['calls'], only: 'token' }],
+    [['--only', ''], all],
+    [
+      ['--only=token', 'calls', 'starts'],
+      { error: '--only chooses figures of the scenario calls: leave out the others.' },
+    ],
     [['calls', 'starts'], { ...all, scenarios: ['calls', 'starts'] }],
     [['--help'], { help: HELP }],
     [['-h', 'calls'], { help: HELP }],
@@ -31,7 +38,7 @@ describe('the options of the benchmark', () => {
     expect(printed.split('\n').filter(line => line.length > 120)).toEqual([])
     for (const [name, text] of Object.entries(SCENARIOS))
       expect(printed).toMatch(new RegExp(`^  ${name} +${text.slice(0, 20)}`, 'm'))
-    for (const option of ['--quick', '--json', '--agents', '--accept', '-h, --help'])
+    for (const option of ['--quick', '--json', '--agents', '--only', '--accept', '-h, --help'])
       expect(printed).toContain(`  ${option} `)
   })
 
@@ -47,7 +54,7 @@ describe('the options of the benchmark', () => {
   it('are in docs/bench.md', () => {
     const page = readFileSync(join(root, 'docs/bench.md'), 'utf8')
     expect(page).toContain(`Scenarios: ${names.map(name => `\`${name}\``).join(', ')}.`)
-    for (const option of ['--quick', '--json', '--agents', '--accept', '--help'])
+    for (const option of ['--quick', '--json', '--agents', '--only', '--accept', '--help'])
       expect(page).toContain(`npm run bench -- ${option}`)
   })
 })
