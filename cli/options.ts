@@ -12,9 +12,6 @@ import { type CardFiles, isFolder, loadManifests, rejectNoCards, skippedText } f
 /** Adds a command to the program. It passes its exit code, by default 0, to `exit`; the last one counts. */
 export type AddCommand = (program: Command, context: Context, exit: (code: number) => void) => void
 
-/** Describes the arguments of a command that reads the owner's files. */
-export const FILES_HELP = "files, folders or globs such as 'cards/team1-*.yaml'"
-
 /** Describes `--strict`. */
 export const STRICT_HELP = 'exit 1 if the linter finds an error or a warning in any file'
 
@@ -39,17 +36,19 @@ export const addConnectionOptions = (command: Command, scope?: string): Command 
 /** The options of every command that reads the owner's files. */
 export type FileFlags = { allowSecret?: readonly Pointer[] }
 
-/** Adds the options of a command that reads the owner's files. */
-export const addFileOptions = (command: Command): Command =>
-  command.option(
-    '--allow-secret <pointer>',
-    'accept what looks like a secret at this place of a card, such as /card/description; repeatable',
-    (text: string, before?: readonly Pointer[]) => {
-      if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(text))
-        throw new InvalidArgumentError('It must be a JSON Pointer such as /card/description.')
-      return collect(text, before)
-    },
-  )
+/** Adds the arguments and options of a command that reads the owner's files. `more` ends the help of the files. */
+export const addFileOptions = (command: Command, name = '[files...]', more = '; default: the folder cards/'): Command =>
+  command
+    .argument(name, `files, folders or globs such as 'cards/team1-*.yaml'${more}`)
+    .option(
+      '--allow-secret <pointer>',
+      'accept what looks like a secret at this place of a card, such as /card/description; repeatable',
+      (text: string, before?: readonly Pointer[]) => {
+        if (!/^(?:\/(?:[^~/]|~[01])*)+$/.test(text))
+          throw new InvalidArgumentError('It must be a JSON Pointer such as /card/description.')
+        return collect(text, before)
+      },
+    )
 
 /** Adds the option that chooses agents by their ids. */
 export const addOnlyOption = (command: Command): Command =>
@@ -88,15 +87,10 @@ export const suggestCommand = (word: string, program: Command, more: readonly st
 }
 
 /** Reads the named files for the host at `origin`, and reports those that are skipped. */
-export const readFiles = (
-  named: readonly string[],
-  origin: string,
-  { allowSecret }: FileFlags,
-  { cwd, terminal }: Context,
-): CardFiles => {
-  const loaded = loadManifests(named, origin, cwd, allowSecret)
+export const readFiles = (named: readonly string[], origin: string, flags: FileFlags, context: Context): CardFiles => {
+  const loaded = loadManifests(named, origin, context.cwd, flags.allowSecret)
   rejectNoCards(named, loaded)
-  for (const skipped of loaded.skipped) terminal.info(skippedText(skipped))
+  for (const skipped of loaded.skipped) context.terminal.info(skippedText(skipped))
   return loaded
 }
 
@@ -148,11 +142,7 @@ export const listIds = async (client: HostClient): Promise<string[]> => {
 }
 
 /** Calls `work` for one id after the other until the host cannot be used, and reports each failure. */
-export const forEachId = async (
-  ids: readonly string[],
-  { terminal }: Context,
-  work: (id: string) => Promise<void>,
-): Promise<{ exitCode: number; failure?: string }> => {
+export const forEachId = async (ids: readonly string[], { terminal }: Context, work: (id: string) => Promise<void>) => {
   let exitCode: number = ExitCode.ok
   for (const id of ids)
     try {
@@ -173,13 +163,12 @@ export const changeEach = async (
   context: Context,
   work: (id: string) => Promise<string>,
 ): Promise<number> => {
-  const { terminal } = context
   const done: string[] = []
   const { exitCode, failure } = await forEachId(ids, context, async id => {
     const result = await work(id)
     done.push(id)
-    if (!json) terminal.report(result)
+    if (!json) context.terminal.report(result)
   })
-  if (json) terminal.out(JSON.stringify({ [changed]: done, ...(failure !== undefined && { failure }) }))
+  if (json) context.terminal.out(JSON.stringify({ [changed]: done, ...(failure !== undefined && { failure }) }))
   return exitCode
 }

@@ -6,8 +6,7 @@ export const createSigningKey = (nbf?: number) => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const { kty, crv, x, y, d } = privateKey.export({ format: 'jwk' })
     // RFC 7638: the required members in alphabetical order, without spaces.
-    const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y }))
-    const kid = thumbprint.digest('base64url')
+    const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
     // On a command line, an id that begins with a hyphen would be an option.
     if (!kid.startsWith('-'))
       return { kty, crv, x, y, d, kid, alg: 'ES256', use: 'sig', ...(nbf !== undefined && { nbf }) }

@@ -74,8 +74,7 @@ const serve = async (state: string, server: ChildProcess, token: string, shellTo
   if (problem !== undefined) return fail(problem)
   const config = `.wrangler-start-${port}.toml`
   files.push(join(cwd, config))
-  const configs = writeDevConfig(cwd, config)
-  runWrangler(server, { state, port, configs, files }, context)
+  runWrangler(server, { state, port, configs: writeDevConfig(cwd, config), files }, context)
   const isResponding = await waitUntilResponding(`${url}/agents`, server, context)
   if (isResponding) {
     await welcome({ url, token }, { shellToken, state: relative(cwd, state) }, context)

@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import { InterruptedError } from './errors.ts'
 
-/** A stream that is read, such as `process.stdin`. */
 type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 
 /** A stream that is written, such as `process.stdout`. */
@@ -199,7 +198,6 @@ const showProgress = (show: (text: string) => void, title: string, total: number
   return { tick, stop: () => show('') }
 }
 
-/** Moves the cursor to the beginning of its line and erases the line. */
 const ERASE_LINE = '\r\u001b[K'
 
 /** Creates the last line of a terminal, which is redrawn in place and stays below all other output. */

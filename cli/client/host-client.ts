@@ -26,7 +26,6 @@ export const createClient = (access: HostAccess) => {
   const client = createApiClient({ ...access, send: sendWith(access.fetch), isResult: isExpected, explain, identify })
   return {
     ...client,
-    /** Returns what the host reports about itself. */
     getHealth: identify,
     /** Turns what a client fails with into the error for a command. */
     explain,
@@ -126,7 +125,7 @@ const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
     throw describeContact(error, url)
   })
   const { version, registry } = health
-  if (!isCompatible(version, VERSION))
+  if (significantPart(version) !== significantPart(VERSION))
     inform(`${url} has version ${version}, and this sync-card has ${VERSION}: upgrade the older of the two.`)
   if (registry === 'unreachable') inform(`${url} cannot reach its registry at the moment.`)
   return health
@@ -137,16 +136,17 @@ const describeContact = (error: unknown, url: string): unknown => {
   const failure = error instanceof HostError ? error.cause : error
   if (!(failure instanceof ApiError)) return error
   const { status, retry, message } = failure
-  if (retry === 'not-http') return new HostError(message + tryHttps(new URL(url)))
+  const { protocol, host, origin, pathname } = new URL(url)
+  const tryHttps = protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
+  if (retry === 'not-http') return new HostError(message + tryHttps)
   if (retry === 'refused')
     return new HostError(
-      `nothing is listening at ${new URL(url).origin}, so ${message}: start a host there (npm start in its clone), ` +
+      `nothing is listening at ${origin}, so ${message}: start a host there (npm start in its clone), ` +
         'or name another with --url, --host or SYNC_CARD_URL',
     )
   if (retry !== undefined || status === 401 || (status >= 300 && status < 400)) return error
-  const { origin, pathname } = new URL(url)
   const path = pathname === '/' ? '' : pathname
-  const advice = path !== '' ? `; try ${origin}, without a path` : status === 400 ? tryHttps(new URL(url)) : ''
+  const advice = path !== '' ? `; try ${origin}, without a path` : status === 400 ? tryHttps : ''
   const mediaType = failure.headers.get('Content-Type')?.split(';')[0] ?? 'no content type'
   const response = `${status} and ${mediaType === 'text/html' ? 'an HTML page' : mediaType}`
   return new HostError(
@@ -154,11 +154,5 @@ const describeContact = (error: unknown, url: string): unknown => {
   )
 }
 
-const tryHttps = ({ protocol, host }: URL): string =>
-  protocol === 'http:' ? `; if it speaks https, use https://${host}` : ''
-
-/** Checks by Semantic Versioning whether two versions work together: before 1.0, the minor number counts too. */
-const isCompatible = (one: string, other: string): boolean => {
-  const significant = (version: string): string => /^(?:0\.\d+|[1-9]\d*)/.exec(version)?.[0] ?? version
-  return significant(one) === significant(other)
-}
+/** Returns the part of a version that must be the same for both sides: before 1.0, the minor number counts too. */
+const significantPart = (version: string): string => /^(?:0\.\d+|[1-9]\d*)/.exec(version)?.[0] ?? version

@@ -2,6 +2,7 @@ import { ApiError, type ApiResponse, type Connection, isProblem } from '../../sr
 import { describeFailure, type FetchOptions, fetchJson, parseUrl, readBytes } from '../../src/http/shared.ts'
 import { isDeeperThan, type Json } from '../../src/json/index.ts'
 import { MAX_JSON_DEPTH } from '../../src/limits.ts'
+import type { Context } from '../context.ts'
 import { HostError } from '../errors.ts'
 import { isUnencrypted } from '../hosts/index.ts'
 
@@ -81,7 +82,6 @@ export const explainWith =
 const NO_ADMIN_TOKEN =
   'the host refuses writes until it has an ADMIN_TOKEN of at least 16 characters: npx wrangler secret put ADMIN_TOKEN'
 
-/** Returns the message for a connection that failed. */
 const connectionFailure = (error: Error, url: string): string =>
   `the connection failed (${describeNetworkError(error, url)})`
 
@@ -129,18 +129,13 @@ const parseJson = (text: string): Json | undefined => {
   if (isDeeperThan(text, 2 * MAX_JSON_DEPTH)) return undefined
   try {
     return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }
 
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
-export const fetchDocument = (
-  url: string,
-  options: Omit<FetchOptions, 'fetch'>,
-  { fetch }: { fetch: typeof globalThis.fetch },
-) => {
+export const fetchDocument = (url: string, options: Omit<FetchOptions, 'fetch'>, { fetch }: Pick<Context, 'fetch'>) => {
   // Adds the reason of the system, such as an unknown host name, to errors of the network.
   const fetchWithReason: FetchOptions['fetch'] = (to, init) =>
     fetch(to, { ...init, redirect: 'manual' }).catch((error: unknown) => {

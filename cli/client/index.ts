@@ -32,10 +32,8 @@ export type ReceiptVerification =
   | { signature: 'none' | 'invalid'; reason: string }
 
 /** Verifies the signature of a receipt with the keys that its host publishes. */
-export const verifyReceipt = async (
-  { receipt, signature, unsigned }: ServedReceipt,
-  keys: readonly JWK[] | undefined,
-): Promise<ReceiptVerification> => {
+export const verifyReceipt = async (served: ServedReceipt, keys?: readonly JWK[]): Promise<ReceiptVerification> => {
+  const { receipt, signature, unsigned } = served
   if (signature === undefined) return { signature: 'none', reason: unsigned ?? 'The receipt has no signature.' }
   const [head, detached, value] = signature.split('.')
   const payload = Buffer.from(canonicalJson(receipt)).toString('base64url')

@@ -12,11 +12,7 @@ import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
 import { withoutProgress } from '../terminal.ts'
 import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
-/** The time that a new URL may take until it can be reached. */
 const REACHABLE_TIMEOUT_MS = 180_000
-
-/** Retries more often, as a new deployment may respond with errors for a while, and waits for the edge. */
-const SYNC_OPTIONS = { ...NON_INTERACTIVE, retries: 6, wait: 90 }
 
 /**
  * Deploys the Worker, sends it the cards of `cards/`, and returns the exit code. `args` go to `wrangler deploy`. The
@@ -172,7 +168,6 @@ const findCardToken = ({ values, urlOfFile, urlOfShell }: Target, url: string, {
   return tokenOfShell ?? (urlOfFile === url ? values.SYNC_CARD_TOKEN : undefined)
 }
 
-/** Explains why nothing was sent, and what to do. */
 const withoutTokenText = ({ file, canStore, worker }: Target, url: string): string[] =>
   canStore
     ? [
@@ -204,7 +199,9 @@ const sendCards = async (target: Target, { url, token }: HostSettings, context: 
     terminal.report([`${url} runs. There is no card to send yet.`, `${next}, then run: ${command}`])
     return ExitCode.ok
   }
-  const result = await syncCards([], resolveHost({ url, token }, context), SYNC_OPTIONS, context)
+  // Retries more often, as a new deployment may respond with errors for a while, and waits for the edge.
+  const options = { ...NON_INTERACTIVE, retries: 6, wait: 90 }
+  const result = await syncCards([], resolveHost({ url, token }, context), options, context)
   terminal.report([...syncText(result), `From now on: ${command}`])
   return exitCodeOf(result)
 }
@@ -220,9 +217,8 @@ const syncCommand = ({ environment, file }: Target, url: string, { configFolder 
 /** Checks whether a URL responds as a host that has an admin token, which takes effect a moment after it is stored. */
 const isReady = async (url: string, context: Context): Promise<boolean> => {
   const quiet = { ...context, terminal: withoutProgress(context.terminal) }
-  const client = createHostClient({ url, token: '' }, quiet, { retries: 0 })
   try {
-    const { registry, missing } = await client.getHealth()
+    const { registry, missing } = await createHostClient({ url, token: '' }, quiet, { retries: 0 }).getHealth()
     return registry === 'reachable' && !missing.includes('ADMIN_TOKEN')
   } catch (error) {
     if (error instanceof HostError) return false

@@ -46,10 +46,7 @@ type RunOptions = { cwd: string; env: Environment; stdio: StdioOptions } & {
 }
 
 /** Runs wrangler to its end. `report` is what it writes for programs: a JSON object a line. */
-const run = async (
-  [command, ...args]: readonly [string, ...string[]],
-  { cwd, env, stdio, input = '', secrets }: RunOptions,
-): Promise<Record<'stdout' | 'stderr' | 'report', string> & { exitCode: number }> => {
+const run = async ([command, ...args]: [string, ...string[]], { cwd, env, stdio, input = '', secrets }: RunOptions) => {
   const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
   const file = join(folder, 'secrets.json')
   const report = join(folder, 'output.ndjson')
@@ -130,7 +127,6 @@ export const parseDeployFlags = (args: readonly string[], env: Environment) => {
   return {
     /** The environment of wrangler.toml; empty: none. */
     environment: options.findLast(({ name }) => name === 'env')?.value ?? env.CLOUDFLARE_ENV ?? '',
-    /** Nothing is deployed. */
     isDry: options.some(({ name }) => ['dry-run', 'help', 'version'].includes(name)),
     /** The arguments that name the Worker and the account, for other commands about the same Worker. */
     worker: ofWorker.flatMap(({ name, value }) => [`--${name}`, value ?? '']),

@@ -16,7 +16,6 @@ import { isSystemError } from '../errors.ts'
 import { replaceFile } from '../manifests/index.ts'
 import type { SupervisorMessage } from './supervisor.ts'
 
-/** The secrets of the Worker on this machine, as wrangler reads them. */
 const LOCAL_SECRETS_FILE = '.dev.vars'
 
 /** The Workers behind samples, by the bindings that those name. `npm start` runs them beside the host. */
@@ -64,10 +63,8 @@ export const writeDevConfig = (cwd: string, file: string): string[] => {
 const START_TIMEOUT_MS = 60_000
 const RESTART_TIMEOUT_MS = 2000
 
-/** The time that processes may take to end by themselves. */
 const STOP_TIMEOUT_MS = 5000
 
-/** Variables that the Worker gets from the environment. */
 const WORKER_VARIABLES = ['ALLOWED_ORIGINS', 'ROOT_AGENT', 'PUBLIC_URL', 'WEBHOOK_URL']
 
 /** Returns why a host cannot listen on a port of this machine; undefined if it can. */
@@ -77,8 +74,7 @@ export const checkPort = async (url: string, port: string, fetch: Context['fetch
   if (!(await isPortFree(number)))
     return `Port ${port} is in use. Stop what runs there, or choose another: PORT=8788 npm start`
   // Nothing listens there yet, so every other error is expected.
-  const isBlocked = await fetch(url).then(() => false, isBlockedPort)
-  return isBlocked ? `${blockedPortMessage(url)}.` : undefined
+  return (await fetch(url).then(() => false, isBlockedPort)) ? `${blockedPortMessage(url)}.` : undefined
 }
 
 const isPortFree = async (port: number): Promise<boolean> => {

@@ -73,7 +73,6 @@ export const findSamples = (cwd = process.cwd()): string[] => {
   return findCardFiles([SAMPLES_FOLDER], cwd).sort((one, other) => isOther(one) - isOther(other))
 }
 
-/** Checks whether a file is the sample with an id. */
 const isSampleOf = (id: string, file: string): boolean => basename(file).startsWith(`${id}.`)
 
 /** Returns the samples whose ids none of the owner's files has. A file with several agents is one sample. */
@@ -89,13 +88,12 @@ const withoutOwnIds = (samples: readonly string[], own: readonly string[], cwd: 
 
 /** Sends files, and reports only what needs attention. With `force`, they replace agents of other sets. */
 const send = async (named: readonly string[], host: HostSettings, force: boolean, context: Context): Promise<void> => {
-  const { terminal } = context
   try {
     const result = await syncCards(named, host, { ...NON_INTERACTIVE, force }, context)
-    if (result.failure !== undefined || result.results.some(needsAttention)) terminal.report(syncText(result))
+    if (result.failure !== undefined || result.results.some(needsAttention)) context.terminal.report(syncText(result))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    terminal.report(error.lines)
+    context.terminal.report(error.lines)
   }
 }
 
@@ -109,21 +107,17 @@ const needsAttention = (result: AgentResult): boolean =>
 const listAgents = async (client: HostClient, url: string) => {
   const served = await pMap(
     await listRegistered(client),
-    async ({ id, name = id }) => ({ id, name, ...(await readLiveCard(client, id)) }),
+    async ({ id, name = id }) => {
+      const { etag, card, isPending } = await readLiveCard(client, id)
+      const hidden = isPending ? ('pending' as const) : ('internal' as const)
+      return { id, name, etag, visibility: card ? visibilityOf(card, url) : hidden }
+    },
     { concurrency: 6 },
   )
   const { etag: rootEtag } = await readLiveCard(client)
   const withCard = served.filter(({ etag }) => etag !== undefined)
   const root = (withCard.find(({ etag }) => etag === rootEtag) ?? withCard[0])?.id
-  return {
-    agents: served.map(({ id, name, card, isPending }) => ({
-      id,
-      name,
-      visibility: card ? visibilityOf(card, url) : isPending ? ('pending' as const) : ('internal' as const),
-    })),
-    root,
-    hasRootCard: rootEtag !== undefined,
-  }
+  return { agents: served, root, hasRootCard: rootEtag !== undefined }
 }
 
 /** Returns `gated` if a card is of calls through this host that need a token. */
@@ -141,7 +135,6 @@ const VISIBILITY_TEXT = {
 const section = (title: string, commands: readonly string[]): string[] =>
   commands.length === 0 ? [] : [title, ...commands.map(command => colors.cyan(`  ${command}`))]
 
-/** Returns shell commands that read the card of an agent, show who signed it, and test the agent. */
 const cardCommands = (url: string, id: string): string[] => [
   `curl '${url}/agents/${id}?dialect=gopherhole'`,
   `curl -H 'A2A-Version: 1.0' ${url}/agents/${id}/.well-known/agent-card.json`,
@@ -173,7 +166,6 @@ export const toolCommands = (url: string): string[] => [
   }),
 ]
 
-/** The samples to try, and what the commands show. */
 const SAMPLES = [
   [ECHO_ID, 'Call an agent through the gate (a message, a stream, a call that its card does not allow):', echoCommands],
   [WEATHER_ID, 'Read the extended card of an agent, which callers with a token get:', extendedCardCommands],

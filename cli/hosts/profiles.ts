@@ -13,7 +13,6 @@ export type FoundHost = { url: string; urlFrom: string; name?: string; set?: str
   chosenBy?: 'url' | 'name' | 'default'
 }
 
-/** A host that has a name. */
 type Profile = FoundHost & { name: string }
 
 /** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */

@@ -13,7 +13,6 @@ export type HostNameFlags = { host?: string; url?: string; token?: string }
 /** A host and its token, which is empty for an anonymous client, and where each was found, for people. */
 export type ResolvedHost = HostSettings & { urlFrom: string; tokenFrom: string }
 
-/** The surroundings that decide about the host. */
 type Surroundings = Pick<Context, 'configFolder' | 'env' | 'processEnv'>
 
 /**
@@ -102,7 +101,6 @@ const readStartedToken = (url: string, { configFolder }: Surroundings): ChosenTo
 
 const ENVIRONMENT = 'the environment'
 
-/** Returns the variable of the environment whose token is for the host of this name. */
 const tokenVariableOf = (name: string): string => `SYNC_CARD_TOKEN_${name.toUpperCase().replaceAll('-', '_')}`
 
 /** Returns the tokens of all sources, in order of preference, whether they belong to the target or not. */
@@ -151,7 +149,6 @@ const withheldText = (token: string, { url, urlFrom }: FoundHost): string =>
   `${token} is not sent to ${url}: only ${urlFrom} names that host, and its author would get the token. ` +
   'If it is for that host,'
 
-/** Returns where the token of a host can be written. */
 const tokenHint = ({ url }: FoundHost, file: string): string =>
   `Use --url ${url} with --token, or set SYNC_CARD_URL=${url} and SYNC_CARD_TOKEN in the environment, ` +
   `or write both into ${file}.`

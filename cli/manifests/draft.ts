@@ -59,12 +59,9 @@ export const locateInCard = ({ compiled, sourceMap }: Draft, { pointer, message 
 /** Checks whether a file can be sent. */
 export const isDraft = (item: Draft | InvalidFile): item is Draft => 'manifest' in item
 
-const readDraft = (
-  { label, mapping, unexposed, ...written }: ManifestSource,
-  source: ParsedFile,
-  defaults: Defaults,
-  { origin, allowSecrets }: ReadOptions,
-): Draft | InvalidFile => {
+const readDraft = (written: ManifestSource, source: ParsedFile, defaults: Defaults, options: ReadOptions) => {
+  const { label, mapping, unexposed } = written
+  const { origin, allowSecrets } = options
   const sourceMap = createSourceMap(source, mapping, defaults.sources)
   const redact = createRedaction([source.value, defaults.manifest])
   const locate = (errors: readonly FoundError[]): Diagnostic[] =>

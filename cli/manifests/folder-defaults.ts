@@ -56,7 +56,6 @@ export const readDefaults = (source: ParsedFile): Defaults | { problems: Diagnos
   return problems.length > 0 ? { problems } : { manifest: value, sources: [source] }
 }
 
-/** The fields that name where an agent is, in a card and in `upstream`. */
 const ENDPOINT_FIELDS = {
   card: ['url', 'supportedInterfaces', 'additionalInterfaces', 'preferredTransport'],
   upstream: ['url', 'card', 'mcp', 'service'],

@@ -19,13 +19,10 @@ export type ManifestSource = {
   errors: Finding[]
 }
 
-/** The places of parts of the card in Shaman's front matter. */
-const SHAMAN_CARD_POINTERS = ['', '/agentcard', '/agentcard/customFields']
-
 /** Returns a document – a manifest, a bare card or Shaman's front matter – as a manifest source. */
 export const normalizeDocument = (label: string, document: JsonObject, markdown: boolean): ManifestSource => {
   const root = isManifest(document) ? '/card' : ''
-  const mapping = mapCardTo(SHAMAN_CARD_POINTERS.map(pointer => root + pointer))
+  const mapping = mapCardTo(['', '/agentcard', '/agentcard/customFields'].map(pointer => root + pointer))
   return { label, mapping, ...normalizeManifest(document, markdown), errors: findExposureErrors(document, markdown) }
 }
 

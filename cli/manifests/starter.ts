@@ -27,13 +27,10 @@ export const isLocalAddress = (url: string): boolean => isPrivateHost(parseUrl(u
 /** Checks whether an answer about the callers names an OpenID Connect issuer. */
 export const isIssuerUrl = (callers: string): boolean => !['anyone', 'tokens'].includes(callers)
 
-/** Checks whether the host has to fetch the card, or to make it from the tools of an MCP server. */
-const isRemoteCard = (reach: string): boolean => reach === 'mcp' || reach === 'card'
-
 /** Returns the text of a new card: YAML with comments, which an editor completes with the schema of the host. */
 export const starterCard = (answers: StarterAnswers): string => {
   const { id, reach, name, description, url, secret, callers, host } = { ...STARTER_DEFAULTS, ...answers }
-  const isRemote = isRemoteCard(reach)
+  const isRemote = reach === 'mcp' || reach === 'card'
   const isIssuer = isIssuerUrl(callers)
   const isForwarded = reach === 'mcp' || isLocalAddress(url) || secret !== '' || callers !== 'anyone'
   const upstream = { ...(isRemote && { [reach]: url }), ...(secret && { secret }) }

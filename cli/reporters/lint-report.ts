@@ -32,15 +32,12 @@ type ObservedCalls = Pick<Observed, 'calls' | 'since' | 'lastSeen'>
 type LintReport = { results: LintResult[]; skipped: CardFiles['skipped'] }
 
 /** Returns the findings of `lint`. `observed` has what the host knows of each draft, if it was asked. */
-export const collectResults = (
-  { drafts, invalid, skipped }: CardFiles,
-  observed?: ReadonlyMap<Draft, ObservedResult>,
-): LintReport => ({
+export const collectResults = (files: CardFiles, observed?: ReadonlyMap<Draft, ObservedResult>): LintReport => ({
   results: [
-    ...drafts.map(draft => resultOfDraft(draft, observed?.get(draft))),
-    ...invalid.map((file): LintResult => ({ ...file, issues: [] })),
+    ...files.drafts.map(draft => resultOfDraft(draft, observed?.get(draft))),
+    ...files.invalid.map((file): LintResult => ({ ...file, issues: [] })),
   ].sort((one, other) => (one.file < other.file ? -1 : 1)),
-  skipped,
+  skipped: files.skipped,
 })
 
 const resultOfDraft = (draft: Draft, observed: ObservedResult | undefined): LintResult => {

@@ -47,7 +47,6 @@ export const syncText = (
   ]
 }
 
-/** The actions that remain when a synchronization stops. */
 const NOT_DONE: readonly string[] = ['not compared', 'not pushed', 'not deleted']
 
 /** More agents than this with the same reason share a line, which names as many. */
@@ -87,10 +86,8 @@ export const agentText = (result: AgentResult, strict = false): string[] => [
 
 const displayName = ({ id, file }: AgentResult): string => id ?? file ?? ''
 
-const actionText = ({ action }: AgentResult): string => {
-  const { mark, color } = ACTIONS[action]
-  return colors[color](`${mark} ${action.padEnd(9)}`)
-}
+const actionText = ({ action }: AgentResult): string =>
+  colors[ACTIONS[action].color](`${ACTIONS[action].mark} ${action.padEnd(9)}`)
 
 const detailsOf = (result: AgentResult, strict: boolean): string[] => {
   const { action, problems = [], notes = [] } = result

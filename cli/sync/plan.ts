@@ -15,7 +15,6 @@ export type Step = {
   todo: 'create' | 'update' | 'nothing'
   before?: JsonObject
   etag?: string
-  /** The state of the agent's upstream card. */
   source?: SourceState
 }
 

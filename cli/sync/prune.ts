@@ -9,7 +9,6 @@ import { actionOf } from './push.ts'
 import type { AgentResult } from './result.ts'
 import { createFilter, forEach, type Run, rejectUnmatchedGlobs } from './sync-run.ts'
 
-/** The most agents that are deleted at once without `--yes`. */
 const MAX_UNCONFIRMED_DELETIONS = 10
 
 /** The agents of the set that no file describes, deleted unless their entity tags change, and those that stay. */

@@ -24,7 +24,6 @@ import { toComparable } from './plan.ts'
 import type { AgentResult, SyncResult } from './result.ts'
 import { Breaker, createFilter, forEach, rejectUnmatchedGlobs } from './sync-run.ts'
 
-/** The agents to pull, and the folder for their files. */
 type PullOptions = {
   /** The agents; without any, those of the set, else all that the token may write. */
   ids: readonly string[]
@@ -32,9 +31,7 @@ type PullOptions = {
   set?: string | undefined
   /** Also pulls agents of other sets than the folder's. */
   all?: true
-  /** The folder that the files are written to. */
   out: string
-  /** Overwrites files that differ. */
   force?: true
   /** Once aborted, no further request is sent, and nothing is written. */
   signal: AbortSignal
@@ -91,7 +88,6 @@ export const pullCards = async (
 /** A file that describes an agent. An invalid file has no manifest. `other` is a second one that does. */
 type OwnFile = { file: string; manifest?: JsonObject; other?: string }
 
-/** The folder of the files, and what its files describe, by agent. */
 type Folder = ReturnType<typeof readFolder>
 
 const readFolder = (path: string, { url, set }: HostSettings, cwd: string) => {

@@ -7,7 +7,6 @@ import { type Action, type AgentResult, callRules } from './result.ts'
 /** The result of a registration. */
 export type PutResult = ResponseOf<'PUT /agents/:id'>
 
-/** The most attempts to replace an agent that is changed concurrently. */
 const MAX_ATTEMPTS = 3
 
 /**

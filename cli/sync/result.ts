@@ -43,7 +43,6 @@ export type AgentResult = {
   unexposed?: true
   /** The mistakes in the file, found by the host or by this command. */
   problems?: Diagnostic[]
-  /** The findings of the linter in the file. */
   issues?: LocatedIssue[]
   /** The manifests of the host and of the file, if they differ. */
   change?: { before: JsonObject; after: JsonObject }
@@ -94,14 +93,11 @@ export const isNoteworthy = (result: AgentResult): boolean =>
   agentExitCode(result, { lint: 'error' }) > ExitCode.ok
 
 /** Returns the exit code of a synchronization or a pull. */
-export const exitCodeOf = (
-  { results, failure, interrupted }: Omit<SyncResult, 'skipped'>,
-  strictness: Strictness = {},
-): number =>
+export const exitCodeOf = (result: Omit<SyncResult, 'skipped'>, strictness: Strictness = {}): number =>
   Math.max(
-    failure === undefined ? ExitCode.ok : ExitCode.unreachable,
-    interrupted ? ExitCode.interrupted : ExitCode.ok,
-    ...results.map(result => agentExitCode(result, strictness)),
+    result.failure === undefined ? ExitCode.ok : ExitCode.unreachable,
+    result.interrupted ? ExitCode.interrupted : ExitCode.ok,
+    ...result.results.map(each => agentExitCode(each, strictness)),
   )
 
 /** Returns the exit code of the result for one agent. */

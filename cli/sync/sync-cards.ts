@@ -60,7 +60,6 @@ export const syncCards = async (
   }
 }
 
-/** Compares every file with what is registered. */
 const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentResult)[]> => {
   const readEtag = shareReads(run, drafts)
   return forEach(run, 'Comparing', drafts, async draft => {
@@ -98,7 +97,6 @@ const readRegistered = async (client: HostClient, { id, manifest }: Draft, etag:
   return etag === `"${digest}"` ? { manifest, etag } : readAgent(client, id).catch(asRejection)
 }
 
-/** Pushes what differs. */
 const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]> => {
   const { client, options, breaker } = run
   const isPublic = ({ draft }: Step): boolean => draft.manifest.visibility !== 'internal'
@@ -118,7 +116,6 @@ const carryOut = async (run: Run, steps: readonly Step[]): Promise<AgentResult[]
   return [...unchanged.map((step): AgentResult => ({ ...describeStep(step), action: 'unchanged' })), ...pushed]
 }
 
-/** Waits until the edge serves the card. */
 const waitForEdge = async (run: Run, step: Step, result: AgentResult): Promise<AgentResult> => {
   const { client, context, breaker } = run
   const { wait, signal } = run.options

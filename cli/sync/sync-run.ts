@@ -9,7 +9,6 @@ import { type Action, type AgentResult, nameOf, type SyncResult } from './result
 
 /** The options of a synchronization. */
 export type SyncOptions = {
-  /** Only compares. */
   dryRun?: boolean | undefined
   prune?: boolean | undefined
   /** Repeats it when files change: folders may be empty for a moment then. */
@@ -69,7 +68,6 @@ export class Breaker {
   }
 }
 
-/** The requests that are sent at once. */
 const CONCURRENCY = 6
 
 /** Handles items with a progress bar, the first alone: it shows whether the host works, and may be the root agent. */
@@ -130,7 +128,6 @@ export const watchCards = async (
   }
 }
 
-/** Actions after which a file and the host are equal. */
 const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
 
 /** Compares each synchronization with the previous one. */

@@ -17,18 +17,16 @@ export const addCheck: AddCommand = (program, context, exit) => {
 }
 
 const check = async (id: string, flags: CheckFlags, context: Context): Promise<number> => {
-  const { terminal } = context
   const connection = connect(flags, context)
-  const { client } = connection
-  const served = await client.call('POST /agents/:id/check', {
+  const served = await connection.client.call('POST /agents/:id/check', {
     ...{ params: { id }, body: flags.send ? { send: true } : {}, ignore: 'agent-not-found' },
     // The host gives up earlier. It never sends the agent a second message.
     ...{ timeoutMs: 120_000, once: true },
   })
   if (served === undefined) throw await missingAgent(id, connection)
-  const verification = await verifyReceipt(served, await readKeys(client))
-  if (flags.json) terminal.out(JSON.stringify({ ...served, verification }))
-  else terminal.report(receiptText(served, verification))
+  const verification = await verifyReceipt(served, await readKeys(connection.client))
+  if (flags.json) context.terminal.out(JSON.stringify({ ...served, verification }))
+  else context.terminal.report(receiptText(served, verification))
   const isGood = served.receipt.summary.failed === 0 && verification.signature !== 'invalid'
   return isGood ? ExitCode.ok : ExitCode.outOfDate
 }
@@ -57,7 +55,6 @@ const receiptText = ({ receipt }: ServedReceipt, verification: ReceiptVerificati
 
 const MARKS = { passed: colors.green('✓'), failed: colors.red('✗'), skipped: colors.dim('–') }
 
-/** Formats tests that ended alike in one line, with the protocols of all. */
 const toRow = (test: ReceiptTest & { protocols: readonly string[] }): string[] => {
   const { result, through, title, reason = '', claimed, happened = '', protocols } = test
   const details = [...protocols, ...(result === 'failed' ? [`${claimed}; observed: ${happened}`] : [])]

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../errors.ts'
 import { localUrl, parseHostUrl } from '../../hosts/index.ts'
 import { replaceFile } from '../../manifests/index.ts'
-import { type AddCommand, addFileOptions, choiceOption, FILES_HELP, type FileFlags, readFiles } from '../../options.ts'
+import { type AddCommand, addFileOptions, choiceOption, type FileFlags, readFiles } from '../../options.ts'
 import { distinct, problemText } from '../../reporters/index.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
@@ -12,9 +12,8 @@ type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 /** Adds `convert`, which writes cards in another dialect. */
 export const addConvert: AddCommand = (program, context, exit) => {
   const toHelp = 'a dialect, or the document of a well-known path'
-  addFileOptions(program.command('convert'))
+  addFileOptions(program.command('convert'), '<files...>', '')
     .description('write cards in another dialect, as the host would serve them')
-    .argument('<files...>', FILES_HELP)
     .addOption(choiceOption('--to <dialect>', toHelp, representationNames).makeOptionMandatory())
     .option('--out <folder>', 'write each card to a file in this folder; default: one card to stdout')
     .option('--url <url>', 'the host that gateway URLs in the card name')

@@ -5,7 +5,6 @@ import {
   addFileOptions,
   addOnlyOption,
   choiceOption,
-  FILES_HELP,
   type FileFlags,
   type HostFlags,
   rejectPrunedFiles,
@@ -21,11 +20,10 @@ type Flags = HostFlags & FileFlags & { format: (typeof FORMATS)[number]; only?: 
 
 /** Adds `diff`, which compares files with the host, or revisions of an agent, for people. */
 export const addDiff: AddCommand = (program, context, exit) => {
-  const command = program.command('diff')
   const formatHelp = 'the format of the report; markdown is for a comment on a pull request'
-  addOnlyOption(addFileOptions(addConnectionOptions(command, 'write')))
+  const filesHelp = ', default: the folder cards/; or an agent and one or two of its revisions'
+  addOnlyOption(addFileOptions(addConnectionOptions(program.command('diff'), 'write'), '[files...]', filesHelp))
     .description('show what differs between the files and the host, or between revisions; exit 1 if anything does')
-    .argument('[files...]', `${FILES_HELP}, default: the folder cards/; or an agent and one or two of its revisions`)
     .option('--prune', 'also agents of the same set that no file describes')
     .addOption(choiceOption('--format <format>', formatHelp, FORMATS).default('text'))
     .option('--json', 'short for --format json')
@@ -37,7 +35,6 @@ export const addDiff: AddCommand = (program, context, exit) => {
 
 const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
   const { json, format } = flags
-  const { terminal } = context
   if (flags.prune) rejectPrunedFiles(files, context.cwd)
   const host = resolveWithWarning(flags, context)
   const options = { ...flags, dryRun: true, signal: interruptSignal(context) }
@@ -45,8 +42,8 @@ const diff = async (files: readonly string[], flags: Flags, context: Context): P
   // Neither findings of the linter nor the state of remote cards is a difference.
   const result = { ...found, results: found.results.map(({ issues: _, source: __, ...rest }) => rest) }
   const exitCode = exitCodeOf(result, { differences: true })
-  if (json || format === 'json') terminal.out(syncJson(result, exitCode))
-  else if (format === 'markdown') terminal.out(diffMarkdown(result))
-  else terminal.report([...result.results.flatMap(each => differenceText(each)), ...syncText(result)])
+  if (json || format === 'json') context.terminal.out(syncJson(result, exitCode))
+  else if (format === 'markdown') context.terminal.out(diffMarkdown(result))
+  else context.terminal.report([...result.results.flatMap(each => differenceText(each)), ...syncText(result)])
   return exitCode
 }

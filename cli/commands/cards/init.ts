@@ -96,7 +96,7 @@ const init = async (id: string | undefined, flags: Flags, context: Context): Pro
   const text = starterCard(starter)
   if (!createFile(file, text, cwd)) throw new UsageError(existsMessage(file))
   for (const line of [`created ${file}`, ...writeSurroundings(cwd)]) terminal.report(`${colors.green('+')} ${line}`)
-  terminal.info(nextSteps(starter, parse(text), { flag: host === undefined ? '' : ` --host ${host}`, cwd }))
+  terminal.info(nextSteps(starter, parse(text), host === undefined ? '' : ` --host ${host}`, cwd))
   return ExitCode.ok
 }
 
@@ -190,25 +190,19 @@ const findProblem = (field: Field, answers: Answers): string | undefined => {
 /** Writes what goes with the first card, and returns what was written. What exists stays as it is. */
 const writeSurroundings = (cwd: string): string[] => {
   const repository = foldersOfRepository(cwd).at(-1)
-  const hasDefaults = findDefaults(CARDS_FOLDER, cwd) !== undefined
   const defaults = join(CARDS_FOLDER, 'defaults.yaml')
   const set = toSlug(basename(repository ?? cwd), 'my-cards')
-  return [
-    ...(!hasDefaults && createFile(defaults, starterDefaults(set), cwd)
-      ? [`created ${defaults}: the set ${set}; another owner of the same host needs another name`]
-      : []),
-    ...(repository !== undefined && addMissingLines('.gitignore', IGNORED, cwd) ? ['added .env to .gitignore'] : []),
-  ]
+  const written: string[] = []
+  if (findDefaults(CARDS_FOLDER, cwd) === undefined && createFile(defaults, starterDefaults(set), cwd))
+    written.push(`created ${defaults}: the set ${set}; another owner of the same host needs another name`)
+  if (repository !== undefined && addMissingLines('.gitignore', ['.env', '.env.*', '!.env.example'], cwd))
+    written.push('added .env to .gitignore')
+  return written
 }
 
-const IGNORED = ['.env', '.env.*', '!.env.example']
-
 /** Returns what to do next: for an agent that clients call through the host, each command until the first call. */
-const nextSteps = (
-  { id, reach, url, secret, callers, host }: Required<StarterAnswers>,
-  manifest: Json,
-  { flag, cwd }: { flag: string; cwd: string },
-): string[] => {
+const nextSteps = (starter: Required<StarterAnswers>, manifest: Json, flag: string, cwd: string): string[] => {
+  const { id, reach, url, secret, callers, host } = starter
   const file = fileOf(id)
   const isOwn = isLoopback(host)
   const isLocal = isLocalAddress(url)

@@ -11,7 +11,6 @@ import {
   addOnlyOption,
   choiceOption,
   connect,
-  FILES_HELP,
   type FileFlags,
   type HostFlags,
   readFiles,
@@ -30,7 +29,6 @@ export const addLint: AddCommand = (program, context, exit) => {
   const formats = ['text', ...Object.keys(FORMATS)]
   addConnectionOptions(addOnlyOption(addFileOptions(program.command('lint'))), 'write')
     .description('report what could be better in the files, without a host')
-    .argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
     .addOption(choiceOption('--format <format>', 'the format of the report', formats).default('text'))
     .option('--strict', STRICT_HELP)
     .option('--quiet', 'print only what makes the exit code other than 0')
@@ -40,15 +38,14 @@ export const addLint: AddCommand = (program, context, exit) => {
 
 const lint = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
   const { observed, host, url, token, format, quiet = false, strict = false } = flags
-  const { terminal } = context
   if (!observed && (host !== undefined || url !== undefined || token !== undefined))
     throw new UsageError('--host, --url and --token need --observed: without it, lint asks no host.')
   const { skipped, ...read } = readFiles(defaultToCardsFolder(files), localUrl({}), flags, context)
   const loaded = { ...selectFiles(read, flags.only), skipped }
   const calls = observed ? await fetchObserved(loaded.drafts, connect(flags, context).client) : undefined
   const report = collectResults(loaded, calls)
-  if (format !== 'text') terminal.out(FORMATS[format](report))
-  else terminal.report(lintText(report, { quiet, strict }))
+  if (format !== 'text') context.terminal.out(FORMATS[format](report))
+  else context.terminal.report(lintText(report, { quiet, strict }))
   const { results } = report
   if (results.some(each => each.problems.length > 0 || each.observed?.state === 'rejected')) return ExitCode.rejected
   const hasFailure = results.some(({ issues }) => issues.some(({ issue }) => isFailure(issue, strict)))

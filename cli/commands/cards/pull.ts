@@ -26,14 +26,13 @@ const pull = async (ids: readonly string[], flags: Flags, outer: Context): Promi
     throw new UsageError('--only, --set and --all choose agents: leave them out if you name the agents.')
   if (set !== undefined && all) throw new UsageError('--set and --all exclude each other.')
   const context = { ...outer, terminal: json ? withoutReports(outer.terminal) : outer.terminal }
-  const { terminal } = context
   const { host, client } = connect(flags, context)
   const result = await pullCards(client, host, { ...flags, ids, signal: interruptSignal(context) }, context)
   const exitCode = exitCodeOf(result)
-  terminal.report(pullText(result))
-  terminal.info(hintsOf(result, flags))
+  context.terminal.report(pullText(result))
+  context.terminal.info(hintsOf(result, flags))
   const agents = result.results.map(({ change, ...agent }) => ({ ...agent, patch: change && toJsonPatch(change) }))
-  if (json) terminal.out(JSON.stringify({ ...result, results: undefined, exitCode, agents }))
+  if (json) context.terminal.out(JSON.stringify({ ...result, results: undefined, exitCode, agents }))
   return exitCode
 }
 

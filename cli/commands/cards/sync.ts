@@ -10,7 +10,6 @@ import {
   addFileOptions,
   addHostOptions,
   addOnlyOption,
-  FILES_HELP,
   type FileFlags,
   type HostFlags,
   parseNumber,
@@ -48,8 +47,7 @@ const WAIT_HELP = `wait until the edge serves what was pushed (default: at most 
 
 /** Adds the synchronization, which runs if no subcommand is named. */
 export const addSync: AddCommand = (program, context, exit) => {
-  const command = program.argument('[files...]', `${FILES_HELP}; default: the folder cards/`)
-  addOnlyOption(addFileOptions(addHostOptions(command, 'write')))
+  addOnlyOption(addFileOptions(addHostOptions(program, 'write')))
     .option('--dry-run', 'show what would be done, and do nothing; exit 1 if something differs')
     .option('--check', 'for CI: like --dry-run, and exit 1 also for lint errors')
     .option('--strict', STRICT_HELP)
@@ -96,12 +94,7 @@ const validateFlags = (files: readonly string[], flags: Flags, { cwd, terminal }
     throw new UsageError(`--prune cannot ask ${when}: add --yes to delete without being asked.`)
 }
 
-const synchronize = async (
-  files: readonly string[],
-  flags: Flags,
-  outer: Context,
-  exit: (code: number) => void,
-): Promise<void> => {
+const synchronize = async (files: readonly string[], flags: Flags, outer: Context, exit: (code: number) => void) => {
   const settings = resolveWithWarning(flags, outer)
   const interruption = new AbortController()
   let isRunning = false

@@ -22,7 +22,6 @@ export const addVerify: AddCommand = (program, context, exit) => {
 }
 
 const verify = async (named: readonly string[], { key = [], json }: Flags, context: Context): Promise<number> => {
-  const { terminal } = context
   // Loaded only here: the libraries that verify take longer to load than the program.
   const { checkNamedKeys, verifySource } = await import('./verify-source.ts')
   await checkNamedKeys(key, context)
@@ -30,9 +29,9 @@ const verify = async (named: readonly string[], { key = [], json }: Flags, conte
   for (const source of named) {
     const card = await verifySource(source, key, context)
     cards.push(card)
-    if (!json) terminal.report(verifyText(card))
+    if (!json) context.terminal.report(verifyText(card))
   }
-  if (json) terminal.out(JSON.stringify({ cards }))
+  if (json) context.terminal.out(JSON.stringify({ cards }))
   return Math.max(...cards.map(exitCodeOf))
 }
 

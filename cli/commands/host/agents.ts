@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stringify } from 'yaml'
 import { agentIdPattern, dialectNames } from '../../../src/card/model/index.ts'
-import type { JsonObject } from '../../../src/json/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
 import { deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
@@ -112,20 +111,19 @@ const remove = async (named: readonly string[], flags: RemoveFlags, context: Con
 
 const list = async (words: readonly string[], flags: ListFlags, context: Context): Promise<void> => {
   const { only, set, json } = flags
-  const { terminal } = context
   if (set !== undefined) requireId(set, 'the name of a set')
   const { host, client } = connect(flags, context, findHost)
   const listed = await listAgents(client, { set, q: words.join(' ') || undefined })
-  if (host.token === '') terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
+  if (host.token === '') context.terminal.info(`Only public agents, because no token is sent. ${host.tokenFrom}`)
   const isSelected = createFilter(only)
   const agents = listed
     .filter(({ id }) => isSelected(id))
     .map(({ id, name, version, visibility = 'public', set, card }) => ({ id, name, version, visibility, set, card }))
   const columns = ['id', 'name', 'version', 'visibility', 'set', 'card'] as const
   const rows = agents.map(agent => columns.map(name => agent[name] ?? '-'))
-  if (json) terminal.out(JSON.stringify({ url: host.url, agents }))
-  else if (agents.length === 0) terminal.info(`${host.url} has no such agents.`)
-  else terminal.table(columns, rows)
+  if (json) context.terminal.out(JSON.stringify({ url: host.url, agents }))
+  else if (agents.length === 0) context.terminal.info(`${host.url} has no such agents.`)
+  else context.terminal.table(columns, rows)
 }
 
 const show = async (id: string, flags: ShowFlags, context: Context): Promise<void> => {
@@ -138,17 +136,13 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<voi
     ? (await readAgent(client, id))?.manifest
     : await client.call('GET /agents/:id/.well-known/agent-card.json', card)
   if (document === undefined) throw await missingAgent(id, connection)
-  context.terminal.out(manifest && !json ? toYaml(document) : JSON.stringify(document, null, 2))
-}
-
-/** Only quoted texts can have escapes. JSON, which is YAML too, quotes all. */
-const toYaml = (value: JsonObject): string => {
-  const text = stringify(value, { lineWidth: 0 }).trimEnd()
-  return escapeControls(text) === text ? text : JSON.stringify(value, null, 2)
+  const yaml = manifest && !json ? stringify(document, { lineWidth: 0 }).trimEnd() : undefined
+  // Only quoted texts can have escapes. JSON, which is YAML too, quotes all.
+  const isPlain = yaml !== undefined && escapeControls(yaml) === yaml
+  context.terminal.out(isPlain ? yaml : JSON.stringify(document, null, 2))
 }
 
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<void> => {
-  const { terminal } = context
   if (id !== undefined) requireId(id)
   const connection = connect(flags, context, findHost)
   const { host, client } = connection
@@ -156,9 +150,9 @@ const open = async (id: string | undefined, flags: OpenFlags, context: Context):
   const { etag, isPending } = await readLiveCard(client, id)
   if (etag === undefined) throw await explainUnreadable(id, isPending, connection)
   const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
-  const isOpened = !flags.print && terminal.isTerminal && (await openInBrowser(url, context))
-  if (isOpened) terminal.info(`Opened ${url}`)
-  else terminal.out(url)
+  const isOpened = !flags.print && context.terminal.isTerminal && (await openInBrowser(url, context))
+  if (isOpened) context.terminal.info(`Opened ${url}`)
+  else context.terminal.out(url)
 }
 
 /** Returns the error that a browser, which sends no token, gets no card. */
@@ -166,8 +160,7 @@ const explainUnreadable = async (id: string | undefined, isPending: boolean, con
   const unreadable = (reason: string) => new CommandError(ExitCode.rejected, reason)
   if (id === undefined) return unreadable('The host has no root agent: name one, such as npx sync-card open weather.')
   if (isPending) return unreadable(`The card of ${id} has not been fetched yet: npx sync-card refresh ${id}`)
-  const isRegistered = (await listIds(connection.client)).includes(id)
-  if (!isRegistered) return missingAgent(id, connection)
+  if (!(await listIds(connection.client)).includes(id)) return missingAgent(id, connection)
   return unreadable(`${id} is internal, and a browser sends no token: npx sync-card show ${id}`)
 }
 

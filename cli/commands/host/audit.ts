@@ -23,15 +23,13 @@ export const addAudit: AddCommand = (program, context, exit) => {
     .addOption(choiceOption('--what <what>', 'what happened', AUDITED))
     .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .option('--until <time>', 'before this date or time')
-    .option('--limit <count>', 'entries at most', parseLimit, 50)
+    .option('--limit <count>', 'entries at most', parseNumber(/^[1-9]\d{0,5}$/, 'Use a number from 1 to 999999.'), 50)
     .action((flags: ListFlags) => list(flags, context))
   addHostOptions(audit.command('verify'), 'admin')
     .description('recompute the chain of the audit, and check its signature')
     .option('--seen <number:hash>', 'the newest entry of an earlier verification, which must still be there', parseSeen)
     .action(async (flags: HostFlags & { seen?: SeenHead }) => exit(await verify(flags, context)))
 }
-
-const parseLimit = parseNumber(/^[1-9]\d{0,5}$/, 'Use a number from 1 to 999999.')
 
 const parseSeen = (text: string): SeenHead => {
   const [, number, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? []
@@ -41,14 +39,12 @@ const parseSeen = (text: string): SeenHead => {
 
 const list = async (flags: ListFlags, context: Context): Promise<void> => {
   const { agent, actor, what, since, until, limit, json } = flags
-  const { terminal } = context
-  const { client } = connect(flags, context)
-  const pages = client.pages('GET /audit', { query: { agent, actor, what, since, until } })
+  const pages = connect(flags, context).client.pages('GET /audit', { query: { agent, actor, what, since, until } })
   const entries = await readList(pages, page => page.entries, limit)
   const rows = entries.map(entry => COLUMNS.map(name => toCell(entry[name])))
-  if (json) terminal.out(JSON.stringify({ entries }))
-  else if (entries.length === 0) terminal.info('The audit has no such entries.')
-  else terminal.table(COLUMNS, rows)
+  if (json) context.terminal.out(JSON.stringify({ entries }))
+  else if (entries.length === 0) context.terminal.info('The audit has no such entries.')
+  else context.terminal.table(COLUMNS, rows)
 }
 
 const COLUMNS = ['number', 'time', 'actor', 'what', 'agent', 'seq', 'details'] as const
@@ -71,7 +67,7 @@ const verify = async (flags: HostFlags & { seen?: SeenHead }, context: Context):
   const { client } = connect(flags, context)
   const { entries, head, ...chain } = await verifyChain(client, flags.seen)
   const invalid = head ? await checkSignature(head, client) : undefined
-  const problem = chain.problem ?? invalid
+  const problem: Problem | undefined = chain.problem ?? invalid
   const isSigned = head?.signature !== undefined && invalid === undefined
   if (flags.json) terminal.out(JSON.stringify({ valid: problem === undefined, entries, head, isSigned, problem }))
   else if (problem) {
@@ -124,10 +120,7 @@ const findProblem = (entry: AuditEntry | undefined, before: AuditEntry | undefin
 }
 
 /** Returns why the signature of the newest entry is not one by the keys that the host publishes; undefined if it is. */
-const checkSignature = async (
-  { number, hash, signature }: NonNullable<AuditPage['head']>,
-  client: HostClient,
-): Promise<Problem | undefined> => {
+const checkSignature = async ({ number, hash, signature }: NonNullable<AuditPage['head']>, client: HostClient) => {
   const keys = await readKeys(client)
   if (signature === undefined)
     return keys && { message: 'The newest entry is not signed, although the host publishes keys.' }

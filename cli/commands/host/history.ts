@@ -64,14 +64,13 @@ export const diffRevisions = async (
 }
 
 const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<void> => {
-  const { terminal } = context
   const pages = connect(flags, context).client.pages('GET /agents/:id/revisions', { params: { id } })
   const found = await readList(pages, page => page.revisions, limit)
   // Without what a fetched card changed, which may have a secret.
   const revisions = found.map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
-  if (flags.json) terminal.out(JSON.stringify({ id, revisions }))
-  else terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
+  if (flags.json) context.terminal.out(JSON.stringify({ id, revisions }))
+  else context.terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)
 }
 
 const rollback = async ({ id, to }: Revisions, flags: HostFlags, context: Context): Promise<void> => {
@@ -107,7 +106,6 @@ const registerAgain = async (client: HostClient, { id, to }: Revisions, etag: st
   }
 }
 
-/** Formats what changes for clients, the most severe first. */
 const changesText = (title: string, result: Pick<ResponseOf<'POST /agents/:id/rollback'>, 'class' | 'changes'>) => [
   colors.bold(title) + (result.class === undefined ? '' : ` · ${result.class}`),
   ...(result.changes ?? []).map(change => `  ${change.class}: ${change.message}`),

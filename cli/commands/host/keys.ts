@@ -115,7 +115,6 @@ const findObstacle = ({ retirable }: HostKey, { unsigned, time }: HostKeys): str
   return `from ${formatTime(from)} on (in ${formatCount(Math.ceil(wait / size), unit)})`
 }
 
-/** A host whose keys change, and the wrangler that stores them. */
 type Session = ReturnType<typeof openSession>
 
 const openSession = (args: readonly string[], flags: RotateFlags, context: Context) => {
@@ -189,7 +188,6 @@ const describeBusy = (state: HostKeys): string => {
 }
 
 const retire = async (words: readonly string[], flags: RetireFlags, context: Context): Promise<void> => {
-  const { terminal } = context
   // What follows `--` is for wrangler, even if no key is before it.
   const args = words[0]?.startsWith('-') ? words : words.slice(1)
   const wanted = args === words ? undefined : words[0]
@@ -211,7 +209,7 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
     throw new CommandError(ExitCode.outOfDate, `The previous key ${kid} can be retired ${obstacle}.`)
   rejectFailure('retired', await wrangler.deleteSecret(secret, args))
   await waitForKeys(session, now => !hasKey(now, key))
-  terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
+  context.terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
 }
 
 const findKey = (wanted: string, { keys }: HostKeys): HostKey => {
@@ -257,11 +255,8 @@ const hasSignedAlone = (key: HostKey, state: HostKeys): boolean =>
 const hasKey = ({ keys }: HostKeys, { kid }: { kid: string }): boolean => keys.some(key => key.kid === kid)
 
 /** Waits until the keys of a host are as wanted, which wrangler or, with `resigns`, the host itself has changed. */
-const waitForKeys = async (
-  { url, client, context, signal }: Session,
-  isWanted: (state: HostKeys) => boolean,
-  resigns = false,
-): Promise<HostKeys> => {
+const waitForKeys = async (session: Session, isWanted: (state: HostKeys) => boolean, resigns = false) => {
+  const { url, client, context, signal } = session
   let found: HostKeys | undefined
   const check = async (): Promise<boolean> => {
     // While secrets change, a location of the host may have no valid ones.

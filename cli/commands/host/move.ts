@@ -90,10 +90,8 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   const check = new ExportCheck()
   for await (const _ of readLines(createReadStream(path), check));
   const problem = check.findProblem()
-  if (problem !== undefined) {
-    const message = `${file} is not a complete export: ${problem}. Nothing was imported.`
-    throw new CommandError(ExitCode.rejected, message)
-  }
+  if (problem !== undefined)
+    throw new CommandError(ExitCode.rejected, `${file} is not a complete export: ${problem}. Nothing was imported.`)
   const { client } = connect(flags, context)
   // The file is opened only for a host that is there.
   await client.getHealth()

@@ -5,7 +5,6 @@ import { type AddCommand, addHostOptions, connect, forEachId, type HostFlags, mi
 import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
 import { colors } from '../../terminal.ts'
 
-/** What is shown of a refresh. */
 type RefreshResult = Pick<Refreshed, 'outcome' | 'seq' | 'drift' | 'notes' | 'pending'> & {
   source?: Pick<Refreshed['source'], 'verification'>
 }
@@ -24,7 +23,6 @@ export const addRefresh: AddCommand = (program, context, exit) => {
 
 const refresh = async (ids: readonly string[], flags: Flags, context: Context): Promise<number> => {
   const { accept, json } = flags
-  const { terminal } = context
   if (accept !== undefined && ids.length !== 1) throw new UsageError('--accept takes exactly one agent.')
   const connection = connect(flags, context)
   const agents: ({ id: string } & (RefreshResult | { error: string }))[] = []
@@ -35,9 +33,9 @@ const refresh = async (ids: readonly string[], flags: Flags, context: Context): 
     })
     const shown = hideSecretsOf(result)
     agents.push({ id, ...shown })
-    if (!json) terminal.report(refreshText(id, shown, flags))
+    if (!json) context.terminal.report(refreshText(id, shown, flags))
   })
-  if (json) terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
+  if (json) context.terminal.out(JSON.stringify({ agents, ...(failure !== undefined && { failure }) }))
   return exitCode
 }
 

@@ -10,10 +10,11 @@ import {
   canonicalKey,
   fillDefaults,
   getWrappers,
+  hasEndpoint,
   listCapabilityNames,
   Provenance,
-  presentEndpointFields,
   readAuthentication,
+  requirementFields,
   validateCard,
   withMcpEndpoint,
   writeV0Requirements,
@@ -68,7 +69,7 @@ const onlyNamed = ({ flags }: CapabilityDefaults): CapabilityDefaults => ({
 const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject => {
   const { route, upstream } = manifest
   // The card of an MCP server gets its endpoint in `withMcpEndpoint`.
-  const needsUrl = upstream.mcp === undefined && presentEndpointFields(manifest.card).length === 0
+  const needsUrl = upstream.mcp === undefined && !hasEndpoint(manifest.card)
   const card = needsUrl && upstream.url !== undefined ? { ...manifest.card, url: upstream.url } : manifest.card
   const declared = findExtendedCardFlag(card)
   if (listTiers(manifest).length > 0) {
@@ -92,13 +93,11 @@ const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject =
 }
 
 const findExtendedCardFlag = (card: JsonObject): Pointer | undefined => {
-  const { capabilities } = card
-  const names = listCapabilityNames(capabilities)
+  const names = listCapabilityNames(card.capabilities)
   if (names?.some(name => canonicalFlag(name) === 'extendedAgentCard')) return '/capabilities'
-  const flags = asObject(capabilities)
-  const flag = Object.keys(flags).find(
-    key => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard',
-  )
+  const flags = asObject(card.capabilities)
+  const isFlag = (key: string) => flags[key] === true && canonicalKey(key, 'capabilities') === 'extendedAgentCard'
+  const flag = Object.keys(flags).find(isFlag)
   if (flag !== undefined) return formatPointer('capabilities', flag)
   const atTop = Object.keys(card).find(key => card[key] === true && isExtendedCardField(key))
   return atTop && formatPointer(atTop)
@@ -157,9 +156,6 @@ const withCallerScheme = (manifest: Manifest, card: JsonObject, dialect: Dialect
     [field]: [...kept, ...toForm([{ schemes: { [name]: { list: [] } } }])],
   }
 }
-
-/** The fields of the requirements of a card, the one that is read first. */
-const requirementFields = ['securityRequirements', 'security_requirements', 'security'] as const
 
 const SecurityFields = looseObject({
   securitySchemes: v.optional(record(jsonObject()), {}),

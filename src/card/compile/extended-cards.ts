@@ -116,8 +116,6 @@ const capabilityMismatches = (extended: AgentCard, { capabilities }: AgentCard):
 
 const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
 
-type ServedDocuments = Pick<ParsedManifest, 'manifest' | 'origin'> & { documents: ExtendedCard['documents'] }
-
 /**
  * Compiles an extended card that was fetched from its agent as the public card of its manifest is compiled. Behind
  * the gateway it has the interfaces of the public card, and the capabilities that the gate enforces. With `pin`, it
@@ -128,7 +126,7 @@ export const compileAgentExtendedCard = (
   parsed: ParsedManifest,
   publicCard: JsonObject,
   extendedCard: JsonObject,
-): ServedDocuments | { errors: Finding[] } => {
+): (Pick<ParsedManifest, 'manifest' | 'origin'> & Pick<ExtendedCard, 'documents'>) | { errors: Finding[] } => {
   const invalid = (errors: Finding[]) => reject(errors, [parsed.document, publicCard, extendedCard])
   const mergedPublic = mergeFetchedCard(parsed, publicCard)
   if ('errors' in mergedPublic) return invalid(mergedPublic.errors)

@@ -80,9 +80,8 @@ const compileCard = (merged: MergedCard): Compilation => {
   const served = writer.writeRepresentations({ card, authored, dialect, provenance, signed: signedDocument })
   if (served.errors.length > 0) return { errors: relocate(served.errors, errorPointer) }
   const { found, disallowed, secrets } = fetched ? searchManifest(merged, merged.foundBeside) : merged
-  const { sourceOf } = provenance
+  const { filled, converted, sourceOf } = provenance
   const issues = lint({ card, authored, manifest, sourceOf, disallowed })
-  const { filled, converted } = provenance
   const tiers = compileExtendedCards(merged, read, { filled, converted, issues }, writer)
   if ('errors' in tiers) return tiers
 
@@ -93,18 +92,15 @@ const compileCard = (merged: MergedCard): Compilation => {
     dialect,
     filled: [...truncateFindings([...filled, ...findings.filled], authoredPointer), ...notePolicies(manifest)],
     converted: truncateFindings([...converted, ...findings.converted, ...merged.notes], authoredPointer),
-    dropped: listDropped(served.dropped, manifest, provenance, toAuthored),
+    dropped: listDropped(served.dropped, merged, provenance),
     lossy: truncateFindings(bridgeLosses(manifest, agentCard), toAuthored),
     signatures: describeSignatures(manifest, authored, served.documents),
     issues: truncateFindings([...issues, ...findings.issues], authoredPointer),
   })
+  const names = extended.map(({ tier }) => tier)
+  const issuers = trustedIssuers(direct, ownerCard)
   const profile: CallProfile = {
-    ...buildCallProfile(manifest, agentCard, {
-      tiers: extended.map(({ tier }) => tier),
-      issuers: trustedIssuers(direct, ownerCard),
-      origin,
-      agentUrl,
-    }),
+    ...buildCallProfile(manifest, agentCard, { tiers: names, issuers, origin, agentUrl }),
     ...bridgeProfile(manifest, authored, direct),
   }
   const { documents } = served
@@ -113,12 +109,9 @@ const compileCard = (merged: MergedCard): Compilation => {
 }
 
 /** Notes which documents keep the signatures of the card's author, and why others do not. */
-const describeSignatures = (
-  { signatures: policy }: Manifest,
-  { signatures }: JsonObject,
-  documents: Compiled['documents'],
-): Finding[] => {
-  if (!hasItems(signatures)) return []
+const describeSignatures = (manifest: Manifest, authored: JsonObject, documents: Compiled['documents']): Finding[] => {
+  if (!hasItems(authored.signatures)) return []
+  const { signatures: policy } = manifest
   const note = (message: string): Finding => ({ pointer: '/signatures', message })
   if (policy !== 'keep') return [note(`left out of every document: the manifest has \`signatures: ${policy}\``)]
   const [kept, dropped] = [true, false].map(isKept =>
@@ -148,16 +141,11 @@ const callerNotes: Readonly<Record<Exclude<CallerPolicy, 'anyone'>, string>> = {
 }
 
 /** Returns what each dialect dropped, in the authored card. Omits defaults and this host's own interfaces. */
-const listDropped = (
-  dropped: Record<string, Pointer[]>,
-  manifest: Manifest,
-  provenance: Provenance,
-  toAuthored: (pointer: Pointer) => Pointer,
-): Report['dropped'] => {
+const listDropped = (dropped: Report['dropped'], { manifest, authoredPointer }: MergedCard, provenance: Provenance) => {
   const isHosts = (pointer: Pointer) => manifest.route === 'gateway' && pointer.startsWith('/supportedInterfaces/')
   const lost = Object.entries(dropped).map(([name, pointers]) => {
     const authored = pointers.filter(pointer => !isHosts(pointer) && !provenance.isFilled(pointer))
-    return [name, truncatePointers(authored.map(toAuthored))] as const
+    return [name, truncatePointers(authored.map(pointer => authoredPointer(provenance.sourceOf(pointer))))] as const
   })
   return Object.fromEntries(lost.filter(([, pointers]) => pointers.length > 0))
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { asList, formatPointer, isJsonObject, jsonEquals, mergePatch, omit, parsePointer } from '../../json/index.ts'
-import type { Overlay, Source } from '../manifest/index.ts'
+import type { Overlay } from '../manifest/index.ts'
 import { type Finding, relocate } from '../model/index.ts'
 import {
   canonicalKey,
@@ -28,33 +28,30 @@ export type MergedCard = ParsedManifest & {
   notes: Finding[]
 }
 
-type MergeResult = MergedCard | { errors: Finding[] }
-
 /** Returns a manifest with its whole card. `fetched` is the card from its source, required if it has one. */
-export const mergeFetchedCard = (parsed: ParsedManifest, fetched: JsonObject | undefined): MergeResult => {
-  const { manifest, source, errorPointer } = parsed
-  const { card } = manifest
+export const mergeFetchedCard = (
+  parsed: ParsedManifest,
+  fetched: JsonObject | undefined,
+): MergedCard | { errors: Finding[] } => {
+  const { source, errorPointer } = parsed
+  const ownerCard = parsed.manifest.card
   if (source === undefined)
-    return { ...parsed, ownerCard: card, signedDocument: card, isOwnerAuthored: () => true, notes: [] }
+    return { ...parsed, ownerCard, signedDocument: ownerCard, isOwnerAuthored: () => true, notes: [] }
   const reject = (pointer: Pointer, message: string) => ({ errors: [{ pointer, message }] })
   if (fetched === undefined)
     return reject(`/upstream/${source.kind}`, 'is the source of the card, and no card was fetched from it')
   if (!isJsonObject(fetched)) return reject('', 'is not a JSON object, so it is not an Agent Card')
-  const errors = [...checkDocument(fetched), ...relocate(duplicateFields({ pointer: '', patch: card }), errorPointer)]
-  return errors.length > 0 ? { errors } : merge(parsed, fetched, source)
-}
-
-const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): MergeResult => {
-  const ownerCard = parsed.manifest.card
+  const overlay = { pointer: '', patch: ownerCard, toolsOnly: source.kind === 'mcp' }
+  const invalid = [...checkDocument(fetched), ...relocate(duplicateFields(overlay), errorPointer)]
+  if (invalid.length > 0) return { errors: invalid }
   // A signed card is served as it was signed.
   const unsigned = fetched.signatures === undefined ? omit(fetched, '$schema') : fetched
   const absolute = source.kind === 'card' ? resolveInterfaceUrls(unsigned, source.url) : { card: unsigned, notes: [] }
   const base = { document: absolute.card, originOf: () => undefined }
-  const overlay = { pointer: '', patch: ownerCard, toolsOnly: source.kind === 'mcp' }
   const { document, originOf, ignored = [] } = applyOverlay(base, overlay)
   const toSource = (pointer: Pointer): Pointer => {
     const own = originOf(pointer)
-    return own === undefined ? pointer : parsed.errorPointer(own)
+    return own === undefined ? pointer : errorPointer(own)
   }
   const isSignedByOwner = Object.hasOwn(ownerCard, 'signatures')
   // The source's signatures are kept for now: a representation drops them if it is not the document that they cover.
@@ -74,7 +71,7 @@ const merge = (parsed: ParsedManifest, fetched: JsonObject, source: Source): Mer
     isOwnerAuthored: pointer => originOf(pointer) !== undefined,
     notes: [
       ...absolute.notes.filter(({ pointer }) => originOf(pointer) === undefined),
-      ...relocate(ignored, parsed.errorPointer),
+      ...relocate(ignored, errorPointer),
     ],
   }
 }
@@ -99,6 +96,7 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
   const names = targetNames(document, patch)
   const renamed = Object.fromEntries([...names].map(([target, name]) => [target, patch[name]]))
   const merged = mergePatch(document, { ...renamed, ...(Array.isArray(patch.skills) && { skills }) })
+  const message = 'left out: the MCP server has no such tool'
   const keepsSignatures = names.has('signatures') || jsonEquals(merged, document)
   const ownPointer = (pointer: Pointer): Pointer | undefined => {
     const [target = '', index, ...rest] = parsePointer(pointer)
@@ -112,10 +110,7 @@ export const applyOverlay = ({ document, originOf }: OverlayResult, overlay: Ove
   return {
     document: keepsSignatures ? merged : omit(merged, 'signatures'),
     originOf: pointer => ownPointer(pointer) ?? originOf(pointer),
-    ignored: ignored.map(source => ({
-      pointer: at + formatPointer('skills', source),
-      message: 'left out: the MCP server has no such tool',
-    })),
+    ignored: ignored.map(source => ({ pointer: at + formatPointer('skills', source), message })),
   }
 }
 

@@ -5,7 +5,7 @@ import { dialectNames } from '../model/index.ts'
 import {
   canonicalKey,
   endpointFields,
-  presentEndpointFields,
+  hasEndpoint,
   speaksV1,
   superxProtocol,
   writeV0SchemeWithWrapper,
@@ -78,8 +78,7 @@ const withGopherholeModes = (card: AgentCard): JsonObject => ({
  */
 const writeV1Hybrid = (card: AgentCard): JsonObject => {
   const { securitySchemes } = dialects['1.0'].write(card).document
-  const schemes = securitySchemes === undefined ? {} : { securitySchemes }
-  return { ...omit(card, 'securitySchemes'), ...schemes, ...withGopherholeModes(card) }
+  return { ...omit(card, 'securitySchemes'), ...(securitySchemes && { securitySchemes }), ...withGopherholeModes(card) }
 }
 
 /**
@@ -88,8 +87,7 @@ const writeV1Hybrid = (card: AgentCard): JsonObject => {
  * top-level `protocolVersion`: `agent-card.json` has v0.x's value and `agent.json` has GopherHole's.
  */
 export const writeHybrid = (card: AgentCard, name: HybridName): JsonObject => {
-  const { document } = writeV0(card)
-  const { skills, securitySchemes, ...rest } = document
+  const { skills, securitySchemes, ...rest } = writeV0(card).document
   return {
     ...rest,
     ...(isJsonObject(securitySchemes) && { securitySchemes: mapMembers(securitySchemes, writeV0SchemeWithWrapper) }),
@@ -111,7 +109,7 @@ const gatewayFields = new Set<string>([...endpointFields, ...protocolFields])
 
 /** Returns an authored card with this host's endpoints, if it is served behind the gateway and has endpoints. */
 const withRouting = (own: JsonObject, written: JsonObject, route: Manifest['route']): JsonObject => {
-  if (route !== 'gateway' || presentEndpointFields(own).length === 0) return own
+  if (route !== 'gateway' || !hasEndpoint(own)) return own
   const fieldOf = (name: string) => canonicalKey(name, 'card')
   // Without a version, readers assume 0.3.
   const isVersioned = Object.keys(own).some(name => fieldOf(name) === 'protocolVersion')

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { hasItems, isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
+import { asObject, hasItems, isJsonObject, type JsonObject, mapMembers, omit, toText } from '../../json/index.ts'
 import { link, looseObject, stringList } from '../model/index.ts'
 import { absentMeansFalse, shamanFlags } from '../read/index.ts'
 import { type Dialect, defineV0Dialect } from './dialect.ts'
@@ -25,7 +25,10 @@ export const shaman: Dialect = {
     hasAny(card.capabilities, ['stateHistory', 'multiModal', 'parallelToolCalls']) ||
     (hasAny(card.provider, ['name']) && !hasAny(card.provider, ['organization'])) ||
     ['additionalCapabilities', 'inputSchema', 'outputSchema', 'supportUrl'].some(name => name in card) ||
-    (/^v?0\.3/i.test(toText(card.protocolVersion)) && hasSkillsWithoutIds(card)),
+    // Skills without ids.
+    (/^v?0\.3/i.test(toText(card.protocolVersion)) &&
+      hasItems(card.skills) &&
+      card.skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)),
   capabilityDefaults: () => absentMeansFalse('Shaman'),
   writeAuthored: (authored, card) => ({ ...authored, ...generatedFields(authored, base.write(card).document) }),
 }
@@ -33,14 +36,9 @@ export const shaman: Dialect = {
 /** Returns the fields that Shaman adds to each card whose front matter omits them. */
 const generatedFields = (authored: JsonObject, { version, preferredTransport, capabilities }: JsonObject) => {
   const known = ['stateHistory', ...shamanFlags, 'streaming', 'pushNotifications']
-  const flags = isJsonObject(capabilities)
-    ? mapMembers(capabilities, (flag, name) => (known.includes(name) ? flag : undefined))
-    : undefined
+  const flags = mapMembers(asObject(capabilities), (flag, name) => (known.includes(name) ? flag : undefined))
   return omit({ version, preferredTransport, capabilities: flags }, ...Object.keys(authored))
 }
 
 const hasAny = (value: unknown, names: readonly string[]): boolean =>
   isJsonObject(value) && names.some(name => Object.hasOwn(value, name))
-
-const hasSkillsWithoutIds = ({ skills }: JsonObject): boolean =>
-  hasItems(skills) && skills.every(skill => isJsonObject(skill) && !('id' in skill) && 'name' in skill)

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import type { Json, Pointer } from '../../json/index.ts'
 import { asList, asObject, formatPointer, isJsonObject } from '../../json/index.ts'
 import { cardMembers, type Members } from '../model/index.ts'
 import { absentMeansFalse, getWrappers, hasField, readCard } from '../read/index.ts'
@@ -15,7 +15,7 @@ export const v1_0: Dialect = {
   form: 'interfaces',
   write: card => {
     const dropped: Pointer[] = []
-    return { document: pruneObject(card, cardMembers.card, '', dropped), dropped }
+    return { document: asObject(prune(card, cardMembers.card, '', dropped)), dropped }
   },
 }
 
@@ -30,22 +30,19 @@ const isAllowed = (value: Json, inner: Members | undefined): boolean => {
 }
 
 /** Returns what the proto has of a value with these members in it, and adds pointers to the rest to `dropped`. */
-const prune = (value: Json, inner: Members | undefined, at: Pointer, dropped: Pointer[]): Json => {
-  if (inner === undefined) return value
-  if (Array.isArray(value)) return value.map((item, index) => prune(item, inner, at + formatPointer(index), dropped))
-  return isJsonObject(value) ? pruneObject(value, inner, at, dropped) : value
-}
-
-const pruneObject = (object: JsonObject, members: Members, at: Pointer, dropped: Pointer[]): JsonObject => {
+const prune = (value: Json, members: Members | undefined, at: Pointer, dropped: Pointer[]): Json => {
+  if (members && Array.isArray(value))
+    return value.map((item, index) => prune(item, members, at + formatPointer(index), dropped))
+  if (!members || !isJsonObject(value)) return value
   const ofMap = members.get('*')
   // In the order of the proto, whatever the author's order.
-  const fields = ofMap ? Object.keys(object).map(name => [name, ofMap] as const) : [...members]
+  const fields = ofMap ? Object.keys(value).map(name => [name, ofMap] as const) : [...members]
   const kept = fields.flatMap(([name, { presence, inner }]): [string, Json, Members | undefined][] => {
-    const value = presence !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
-    return value !== undefined && isAllowed(value, inner) ? [[name, value, inner]] : []
+    const field = presence !== undefined && Object.hasOwn(value, name) ? value[name] : undefined
+    return field !== undefined && isAllowed(field, inner) ? [[name, field, inner]] : []
   })
   const names = new Set(kept.map(([name]) => name))
-  for (const name of Object.keys(object)) if (!names.has(name)) dropped.push(at + formatPointer(name))
-  const pruned = kept.map(([name, value, inner]) => [name, prune(value, inner, at + formatPointer(name), dropped)])
+  for (const name of Object.keys(value)) if (!names.has(name)) dropped.push(at + formatPointer(name))
+  const pruned = kept.map(([name, field, inner]) => [name, prune(field, inner, at + formatPointer(name), dropped)])
   return Object.fromEntries(pruned)
 }

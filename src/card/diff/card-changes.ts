@@ -2,7 +2,7 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/index.ts'
 import type { AgentCard, AgentInterface, AgentSkill } from '../model/index.ts'
 import { lineOf, majorMinor, modeMembers, wireVersionOf } from '../model/index.ts'
-import { listNames } from '../read/index.ts'
+import { listAncestors, listNames } from '../read/index.ts'
 import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
 import { compareSecurity } from './security.ts'
@@ -185,8 +185,7 @@ const compareFields = (
   skills: readonly SkillPair[],
   found: readonly FoundChange[],
 ): FoundChange[] => {
-  const listAncestors = (_: string, index: number, tokens: string[]) => tokens.slice(0, index + 1).join('/')
-  const explained = new Set(found.flatMap(({ pointer }) => pointer.split('/').map(listAncestors)))
+  const explained = new Set(found.flatMap(({ pointer }) => listAncestors(pointer)))
   const compare = (earlier: JsonObject, later: JsonObject, subject: string, place: Pointer): FoundChange[] =>
     pairMembers(earlier, later).flatMap(([name, old, current]) => {
       if (jsonEquals(old, current)) return []

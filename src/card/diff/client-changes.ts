@@ -142,18 +142,14 @@ export type VersionFinding = { use?: string; message: string }
  * the minor version and the patch. A pre-release promises nothing: its release, or another pre-release of it, is
  * enough. Where the version before is no number, any other one is.
  */
-export const findVersionFinding = (
-  changeClass: ChangeClass,
-  before: string,
-  after: string,
-): VersionFinding | undefined => {
-  if (changeClass === 'cosmetic') return undefined
-  const reason = `because the change is ${changeClass}`
+export const findVersionFinding = (change: ChangeClass, before: string, after: string): VersionFinding | undefined => {
+  if (change === 'cosmetic') return undefined
+  const reason = `because the change is ${change}`
   const [earlier, later] = [parseVersion(before), parseVersion(after)]
   if (earlier === undefined)
     return before === after ? { message: `must differ from the one before, ${reason}` } : undefined
   const { numbers, isPreRelease } = earlier
-  const raised = (changeClass === 'breaking' ? 0 : 1) + (numbers[0] === 0 ? 1 : 0)
+  const raised = (change === 'breaking' ? 0 : 1) + (numbers[0] === 0 ? 1 : 0)
   const lowest = numbers.map((number, index) => (index < raised ? number : index === raised ? number + 1 : 0))
   const use = (isPreRelease ? numbers : lowest).join('.')
   if (later && before !== after && compareVersions(later.numbers.join('.'), use) >= 0) return undefined

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mapMembers, parsePointer, toText } from '../../json/index.ts'
-import type { AgentCard, AgentSkill, Finding, SecurityRequirements } from '../model/index.ts'
+import type { AgentCard, AgentSkill, Finding, SecurityRequirements as Requirements } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
 import { changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
 import { compareValues } from './drift.ts'
@@ -103,8 +103,6 @@ const findWeakerScheme = ([name, before, after]: [name: string, before: Scheme, 
   return strength < oldStrength ? [{ pointer, message }] : []
 }
 
-/** The alternatives by which callers of a card or skill authenticate. None, or an empty one, lets everybody in. */
-type Requirements = SecurityRequirements
 type Requirement = Requirements[number]
 
 /** The requirements of an agent or skill: the earlier ones of which the later ones take the place. */

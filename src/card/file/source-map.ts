@@ -23,9 +23,6 @@ export type ParsedFile = ParsedDocument & { file: string; markdown: boolean }
 /** Maps a pointer into the manifest that is sent to pointers into the document where that part may be written. */
 export type PointerMapping = (pointer: Pointer) => Pointer[]
 
-/** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
-export type SourceMap = { locateError: (error: Finding) => Diagnostic }
-
 /** Maps the card of a manifest to any of these pointers, and everything else to itself. */
 export const mapCardTo =
   (cardPointers: readonly Pointer[]): PointerMapping =>
@@ -38,24 +35,21 @@ export const mapCardTo =
 export const pointerInCard = (pointer: Pointer): Pointer | undefined =>
   /^\/card(?=\/|$)/.test(pointer) ? pointer.slice('/card'.length) : undefined
 
+/** Turns an error with a pointer into the manifest into a diagnostic of the file where that part is written. */
+export type SourceMap = ReturnType<typeof createSourceMap>
+
 /** Creates the map of a file and its defaults, the innermost first. Locates a missing part at its nearest ancestor. */
-export const createSourceMap = (
-  file: ParsedFile,
-  mapping: PointerMapping,
-  defaults: readonly ParsedFile[],
-): SourceMap => {
+export const createSourceMap = (file: ParsedFile, mapping: PointerMapping, defaults: readonly ParsedFile[]) => {
   type Place = Omit<Diagnostic, 'message'>
   const list = (pointer: Pointer): [ParsedFile, Pointer][] => [
     ...mapping(pointer).map((authored): [ParsedFile, Pointer] => [file, authored]),
     ...defaults.map((inherited): [ParsedFile, Pointer] => [inherited, pointer]),
   ]
-  const find = (pointer: Pointer): Place | undefined => {
-    for (const [source, authored] of list(pointer)) {
+  const find = (pointer: Pointer): Place | undefined =>
+    list(pointer).flatMap(([source, authored]) => {
       const position = source.locate(authored)
-      if (position) return { file: source.file, ...position, pointer: authored }
-    }
-    return undefined
-  }
+      return position ? [{ file: source.file, ...position, pointer: authored }] : []
+    })[0]
   const findAncestor = (pointer: Pointer): Place => {
     for (let end = pointer.lastIndexOf('/'); end > 0; end = pointer.lastIndexOf('/', end - 1)) {
       const found = find(pointer.slice(0, end))
@@ -65,22 +59,20 @@ export const createSourceMap = (
     const start = (root && file.locate(root)) || { line: 1, column: 1 }
     return { file: file.file, ...start, pointer: list(pointer)[0]?.[1] ?? pointer }
   }
-  return { locateError: ({ pointer, message }) => ({ ...(find(pointer) ?? findAncestor(pointer)), message }) }
+  const locateError = ({ pointer, message }: Finding): Diagnostic => ({
+    ...(find(pointer) ?? findAncestor(pointer)),
+    message,
+  })
+  return { locateError }
 }
 
 /** Creates the locator of a YAML or JSON document. */
 export const createLocator =
   (document: Document, lines: LineCounter): Locator =>
   pointer => {
-    let node: unknown = document.contents
-    let offset = document.contents?.range?.[0] ?? 0
-    for (const token of parsePointer(pointer)) {
-      const step = descend(document, node, token)
-      if (step === undefined) return undefined
-      offset = step.offset
-      node = step.value
-    }
-    return toPosition(offset, lines)
+    let step: Step | undefined = { offset: offsetOf(document.contents), value: document.contents }
+    for (const token of parsePointer(pointer)) step = step && descend(document, step.value, token)
+    return step && toPosition(step.offset, lines)
   }
 
 /** Returns the position of an offset in a text. */

@@ -28,86 +28,10 @@ const isMcpOnly = (context: LintContext): boolean =>
 /** Returns whether a card is made from an MCP server: MCP has no tags, examples and modes to declare. */
 const isFromMcpServer = ({ manifest }: LintContext): boolean => manifest.upstream.mcp !== undefined
 
-/** Rules about declared capabilities. */
-export const capabilities: readonly Rule[] = [
-  /**
-   * A card in GopherHole's form declares `streaming` and `pushNotifications`. Reason: By GopherHole's defaults, both
-   * are advertised as supported.
-   */
-  info(
-    'capability-undeclared',
-    'do not declare streaming or pushNotifications, which are then advertised: set both, as in { "streaming": false }',
-    context =>
-      !isBehindBridge(context.manifest) && trueFlags(context, false).length > 0
-        ? [context.sourceOf('/capabilities')]
-        : [],
-  ),
-  /**
-   * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
-   * has `route: closed`. Reason: Clients that rely on it run into errors.
-   */
-  warning(
-    'capability-impossible',
-    'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
-    context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
-  ),
-]
-
 const forEachSkill =
   (field: string, isWrong: (skill: AuthoredSkill, context: LintContext) => boolean) =>
   (context: LintContext): Pointer[] =>
     getAuthoredSkills(context).flatMap(skill => (isWrong(skill, context) ? [skill.pointer + formatPointer(field)] : []))
-
-/** Rules about the declaration of skills. */
-export const skills: readonly Rule[] = [
-  /** The card declares its skills. Reason: Clients search for skills; a skill `main` was filled in. */
-  info(
-    'skills-undeclared',
-    'are missing, so one, "main", was made from the name and description: declare what the agent can do, as in ' +
-      '{ "id": "read-invoice", "name": "Read an invoice", "description": "Returns its amounts", "tags": ["invoice"] }',
-    ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
-  ),
-  /**
-   * Skill ids are kebab-case, of at most 64 characters. Reason: This is the spelling of A2A's guides; other characters
-   * break URLs, logs and tool names that are made from ids.
-   */
-  info(
-    'skill-id-kebab-case',
-    'is not kebab-case of at most 64 characters, such as "code-review"',
-    forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
-  ),
-  /**
-   * Each skill has tags, unless it is a tool of an MCP server, which has none. Reason: People and catalogs search by
-   * tags; `general` was filled in.
-   */
-  info(
-    'tags-undeclared',
-    'are missing: add words that people search for, as in ["invoice", "pdf"]',
-    forEachSkill('tags', ({ authored }, context) => !isFromMcpServer(context) && isBlank(authored.tags)),
-  ),
-  /**
-   * Each skill has at least two different examples, unless it is a tool of an MCP server, which has none. Reason:
-   * Orchestrators learn from them what valid input is.
-   */
-  info(
-    'few-examples',
-    'are fewer than two: add real prompts, from which orchestrators learn, as in "What is the total of this invoice?"',
-    forEachSkill('examples', ({ skill: { examples } }, context) => {
-      return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
-    }),
-  ),
-  /** The MCP server has the tool that `upstream.defaultTool` names. Reason: A message that names no tool is refused. */
-  warning(
-    'default-tool-unknown',
-    'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
-    ({ manifest, authored, card }) => {
-      const { defaultTool } = manifest.upstream
-      const tools = asList(authored.skills).filter(isJsonObject)
-      const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
-      return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
-    },
-  ),
-]
 
 /** Accepts parameters and wildcards. */
 const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1).join().trim().replaceAll('*', 'x'))
@@ -129,29 +53,6 @@ const findWrongModes = ({ card, sourceOf }: LintContext): Finding[] => {
     .filter(({ value }) => !isMediaType(value))
     .map(({ value, pointer }) => ({ pointer: sourceOf(pointer()), message: describeMode(value) }))
 }
-
-/** Rules about input and output modes. */
-export const modes: readonly Rule[] = [
-  /**
-   * The card declares its input and output modes, unless it is made from an MCP server, which declares none. Reason:
-   * The defaults promise JSON, which the agent may not support.
-   */
-  info(
-    'modes-undeclared',
-    'are missing, so defaults were filled in: declare the media types that the agent supports, as in ["text/plain"]',
-    context =>
-      (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
-        .map(name => getAuthored(context, name))
-        .filter(({ value }) => isBlank(value))
-        .map(({ pointer }) => pointer),
-  ),
-  /**
-   * Every mode of the card and of its skills is a media type. Reason: The gate takes `text`, `image`, `audio` and
-   * `video` for all types of that kind and `*` for any; another word matches only the same word. Other hosts and
-   * clients may match neither.
-   */
-  warning('mode-media-type', NOT_A_MEDIA_TYPE, findWrongModes),
-]
 
 /** The flags of England, Scotland and Wales: tag characters that are visible. */
 const flags = /\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu
@@ -237,7 +138,6 @@ const word = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]{1,2}|[\p{L}\p{N}][\p
 
 const MIN_CONTENT_WORDS = 3
 
-/** The part of a description that is searched for content words. */
 const MAX_SEARCHED_CHARACTERS = 400
 
 const isTooVague = ({ name, description }: { name: string; description: string }): boolean => {
@@ -246,8 +146,29 @@ const isTooVague = ({ name, description }: { name: string; description: string }
   return contentWords.length < MIN_CONTENT_WORDS || text.trim() === name.trim().toLowerCase()
 }
 
-/** Rules about descriptions, by which orchestrators route. */
-export const descriptions: readonly Rule[] = [
+/** Rules about capabilities, about descriptions, by which orchestrators route, and about skills and their modes. */
+export const content: readonly Rule[] = [
+  /**
+   * A card in GopherHole's form declares `streaming` and `pushNotifications`. Reason: By GopherHole's defaults, both
+   * are advertised as supported.
+   */
+  info(
+    'capability-undeclared',
+    'do not declare streaming or pushNotifications, which are then advertised: set both, as in { "streaming": false }',
+    context =>
+      !isBehindBridge(context.manifest) && trueFlags(context, false).length > 0
+        ? [context.sourceOf('/capabilities')]
+        : [],
+  ),
+  /**
+   * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
+   * has `route: closed`. Reason: Clients that rely on it run into errors.
+   */
+  warning(
+    'capability-impossible',
+    'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
+    context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
+  ),
   /**
    * The descriptions of the agent and of each skill have at least three meaningful words, and do not only repeat the
    * name. Reason: Orchestrators route by descriptions; "Handles code stuff" is not enough.
@@ -261,4 +182,70 @@ export const descriptions: readonly Rule[] = [
       ...forEachSkill('description', ({ skill }) => isTooVague(skill))(context),
     ],
   ),
+  /** The card declares its skills. Reason: Clients search for skills; a skill `main` was filled in. */
+  info(
+    'skills-undeclared',
+    'are missing, so one, "main", was made from the name and description: declare what the agent can do, as in ' +
+      '{ "id": "read-invoice", "name": "Read an invoice", "description": "Returns its amounts", "tags": ["invoice"] }',
+    ({ authored }) => (isBlank(authored.skills) ? ['/skills'] : []),
+  ),
+  /**
+   * Skill ids are kebab-case, of at most 64 characters. Reason: This is the spelling of A2A's guides; other characters
+   * break URLs, logs and tool names that are made from ids.
+   */
+  info(
+    'skill-id-kebab-case',
+    'is not kebab-case of at most 64 characters, such as "code-review"',
+    forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
+  ),
+  /**
+   * Each skill has tags, unless it is a tool of an MCP server, which has none. Reason: People and catalogs search by
+   * tags; `general` was filled in.
+   */
+  info(
+    'tags-undeclared',
+    'are missing: add words that people search for, as in ["invoice", "pdf"]',
+    forEachSkill('tags', ({ authored }, context) => !isFromMcpServer(context) && isBlank(authored.tags)),
+  ),
+  /**
+   * Each skill has at least two different examples, unless it is a tool of an MCP server, which has none. Reason:
+   * Orchestrators learn from them what valid input is.
+   */
+  info(
+    'few-examples',
+    'are fewer than two: add real prompts, from which orchestrators learn, as in "What is the total of this invoice?"',
+    forEachSkill('examples', ({ skill: { examples } }, context) => {
+      return !isFromMcpServer(context) && new Set(examples?.map(example => example.trim())).size < 2
+    }),
+  ),
+  /** The MCP server has the tool that `upstream.defaultTool` names. Reason: A message that names no tool is refused. */
+  warning(
+    'default-tool-unknown',
+    'have no tool that `upstream.defaultTool` names, so a message that names none is refused: correct the name',
+    ({ manifest, authored, card }) => {
+      const { defaultTool } = manifest.upstream
+      const tools = asList(authored.skills).filter(isJsonObject)
+      const names = [...tools.map(({ id, name }) => id ?? name), ...card.skills.map(({ id }) => id)]
+      return defaultTool === undefined || names.includes(defaultTool) ? [] : ['/skills']
+    },
+  ),
+  /**
+   * The card declares its input and output modes, unless it is made from an MCP server, which declares none. Reason:
+   * The defaults promise JSON, which the agent may not support.
+   */
+  info(
+    'modes-undeclared',
+    'are missing, so defaults were filled in: declare the media types that the agent supports, as in ["text/plain"]',
+    context =>
+      (isFromMcpServer(context) ? [] : ['/defaultInputModes', '/defaultOutputModes'])
+        .map(name => getAuthored(context, name))
+        .filter(({ value }) => isBlank(value))
+        .map(({ pointer }) => pointer),
+  ),
+  /**
+   * Every mode of the card and of its skills is a media type. Reason: The gate takes `text`, `image`, `audio` and
+   * `video` for all types of that kind and `*` for any; another word matches only the same word. Other hosts and
+   * clients may match neither.
+   */
+  warning('mode-media-type', NOT_A_MEDIA_TYPE, findWrongModes),
 ]

@@ -30,7 +30,6 @@ const endpoints = (context: LintContext): UrlAt[] => {
 const listInterfaces = (context: LintContext, ...others: string[]): ReturnType<typeof getAuthoredItems> =>
   ['/supportedInterfaces', '/additionalInterfaces', ...others].flatMap(name => getAuthoredItems(context, name))
 
-/** Returns the OAuth and OpenID Connect URLs of the security schemes. */
 const authorities = (context: LintContext): UrlAt[] => {
   const { value = null, pointer } = getAuthored(context, '/securitySchemes')
   return collectStrings(value)
@@ -76,7 +75,16 @@ const placeholderHost =
   /(?:^|[.-])(?:your-?(?:agent|api|app|company|domain|host|server)|change-?me|placeholder)(?:[.-]|$)/
 const placeholderPath = /YOUR[-_]|CHANGE_?ME|%7B|%3C/
 
-/** Rules about the URLs that clients connect to. */
+/** Returns the places of the values that are not left out and that are wrong. */
+const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
+  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
+
+const canFollow = (text: string, isPublic: boolean): boolean => {
+  const url = parseUrl(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
+}
+
+/** Rules about the URLs that clients connect to, links for people, and the provider. */
 export const urls: readonly Rule[] = [
   /**
    * A public card has no endpoint or token endpoint at a local or private address. Not checked with `visibility:
@@ -126,19 +134,6 @@ export const urls: readonly Rule[] = [
         placeholderPath.test(url.pathname + url.search),
     ),
   ),
-]
-
-/** Returns the places of the values that are not left out and that are wrong. */
-const wherePresent = (values: readonly Authored[], isWrong: (text: string) => boolean): Pointer[] =>
-  values.filter(({ value }) => !isBlank(value) && isWrong(toText(value))).map(({ pointer }) => pointer)
-
-const canFollow = (text: string, isPublic: boolean): boolean => {
-  const url = parseUrl(text)
-  return url !== null && /^https?:$/.test(url.protocol) && !(isPublic && isPrivateHost(url.hostname))
-}
-
-/** Rules about links for people, and about the provider. */
-export const links: readonly Rule[] = [
   /**
    * `documentationUrl`, `iconUrl`, `termsOfServiceUrl`, `privacyPolicyUrl`, `supportUrl` and `provider.url` are
    * absolute http or https URLs, and public ones on a public card. Reason: People follow them from other hosts than the
@@ -199,8 +194,35 @@ const findTransportClashes = (context: LintContext): Pointer[] => [
 const isUnknownTransport = (binding: string): boolean =>
   parseBinding(binding) === undefined && binding.toUpperCase() !== 'MCP' && !/^[a-z][a-z\d+.-]*:/i.test(binding)
 
-/** Rules about transports. */
-export const transports: readonly Rule[] = [
+/** The versions besides those of calls: the first one of A2A, 1.0 as a number, and those of MCP, which are dates. */
+const otherVersion = /^(?:0\.1|1|\d{4}-\d\d-\d\d)$/
+
+const isPublished = (version: string): boolean => wireVersionOf.has(version) || otherVersion.test(version)
+
+/** Returns the protocol versions of a card: one for each interface in its list, else the one at the top level. */
+const protocolVersions = (context: LintContext): Authored[] => {
+  const listed = getAuthoredItems(context, '/supportedInterfaces').map(({ item, pointer }) => ({
+    pointer: `${pointer}/protocolVersion`,
+    value: item.protocolVersion,
+  }))
+  return listed.length > 0 ? listed : [getAuthored(context, '/protocolVersion')]
+}
+
+/** Rules about the version of the agent, and about the versions and transports of the protocol. */
+export const protocol: readonly Rule[] = [
+  /** The version is a semantic version. Reason: Clients cannot compare others. */
+  warning('version-semver', 'is not a semantic version, such as "1.4.0"', context =>
+    wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
+  ),
+  /**
+   * The protocol version is one that A2A has published, or a date, as MCP's versions are. Reason: Clients refuse
+   * versions that they do not know.
+   */
+  warning(
+    'protocol-version-unknown',
+    'is not a version of A2A, such as "1.0", so clients may reject the agent',
+    context => wherePresent(protocolVersions(context), version => !isPublished(majorMinor(version))),
+  ),
   /**
    * A card names one transport for an endpoint: `preferredTransport`, `transport`, `protocol` and `supportedInterfaces`
    * agree, and so do the fields of each interface. Reason: The first of them is read; clients that read another call
@@ -225,36 +247,5 @@ export const transports: readonly Rule[] = [
           ? [pointer + formatPointer(read.name)]
           : []
       }),
-  ),
-]
-
-/** The versions besides those of calls: the first one of A2A, 1.0 as a number, and those of MCP, which are dates. */
-const otherVersion = /^(?:0\.1|1|\d{4}-\d\d-\d\d)$/
-
-const isPublished = (version: string): boolean => wireVersionOf.has(version) || otherVersion.test(version)
-
-/** Returns the protocol versions of a card: one for each interface in its list, else the one at the top level. */
-const protocolVersions = (context: LintContext): Authored[] => {
-  const listed = getAuthoredItems(context, '/supportedInterfaces').map(({ item, pointer }) => ({
-    pointer: `${pointer}/protocolVersion`,
-    value: item.protocolVersion,
-  }))
-  return listed.length > 0 ? listed : [getAuthored(context, '/protocolVersion')]
-}
-
-/** Rules about the version of the agent and of the protocol. */
-export const versions: readonly Rule[] = [
-  /** The version is a semantic version. Reason: Clients cannot compare others. */
-  warning('version-semver', 'is not a semantic version, such as "1.4.0"', context =>
-    wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
-  ),
-  /**
-   * The protocol version is one that A2A has published, or a date, as MCP's versions are. Reason: Clients refuse
-   * versions that they do not know.
-   */
-  warning(
-    'protocol-version-unknown',
-    'is not a version of A2A, such as "1.0", so clients may reject the agent',
-    context => wherePresent(protocolVersions(context), version => !isPublished(majorMinor(version))),
   ),
 ]

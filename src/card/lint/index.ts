@@ -2,12 +2,12 @@ import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../.
 import { dialects } from '../dialects/index.ts'
 import { type Issue, modeMembers, relocate, type Severity } from '../model/index.ts'
 import { aliases, cardTransports, interfaceTransports, listNames } from '../read/index.ts'
-import { capabilities, descriptions, modes, skills, texts } from './content-rules.ts'
-import { links, transports, urls, versions } from './endpoint-rules.ts'
+import { content, texts } from './content-rules.ts'
+import { protocol, urls } from './endpoint-rules.ts'
 import type { LintContext, Rule } from './rule.ts'
 import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, info, warning } from './rule.ts'
 import { secrets } from './secrets.ts'
-import { security, signatures } from './security-rules.ts'
+import { security } from './security-rules.ts'
 
 export * from './secrets.ts'
 
@@ -27,28 +27,6 @@ const knownFields = new Set([
 /** By convention, such a name marks a field of the author's own. */
 const extensionName = /^(?:x-|[_$@])/i
 
-/** Rules about the names of fields. */
-export const fields: readonly Rule[] = [
-  /**
-   * No field is a likely misspelling of another, or in the wrong place. Reason: Clients do not read it, although its
-   * author believes that they do.
-   */
-  warning('misspelt-field', 'is not read by clients; did you mean another field?', context =>
-    findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
-      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
-    ),
-  ),
-  /**
-   * Every field is known to some dialect, or begins with `x-`, `_` or `$`. Reason: It is kept and served, but clients
-   * do not read it.
-   */
-  info(
-    'unknown-field',
-    'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
-    context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
-  ),
-]
-
 /** Returns the fields of no dialect, each with the field that was likely meant; a name that recurs, only once. */
 const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion: string | undefined }[] => {
   const seen = new Set<string>()
@@ -56,10 +34,10 @@ const findUnknownFields = (context: LintContext): { pointer: Pointer; suggestion
     // Fields that name a transport are read, or rules about transports report them.
     const read = kind === 'card' ? cardTransports(object) : kind === 'interface' ? interfaceTransports(object) : []
     return Object.keys(object).flatMap(name => {
-      if (knownFields.has(`${kind} ${name}`) || extensionName.test(name) || read.some(field => field.name === name))
+      const key = `${kind} ${name}`
+      if (knownFields.has(key) || seen.has(key) || extensionName.test(name) || read.some(field => field.name === name))
         return []
-      if (seen.has(`${kind} ${name}`)) return []
-      seen.add(`${kind} ${name}`)
+      seen.add(key)
       const suggestion = suggestField(name, kind, object)
       const at = pointer + formatPointer(name)
       // A spelling that was read as the suggested field is no mistake.
@@ -116,19 +94,25 @@ const isTypo = (left: string, right: string): boolean => {
 
 /** Every rule, in the order of the report. */
 export const rules: readonly Rule[] = [
-  ...secrets,
-  ...urls,
-  ...links,
-  ...security,
-  ...signatures,
-  ...capabilities,
-  ...descriptions,
-  ...skills,
-  ...modes,
-  ...versions,
-  ...transports,
-  ...texts,
-  ...fields,
+  ...[secrets, urls, security, content, protocol, texts].flat(),
+  /**
+   * No field is a likely misspelling of another, or in the wrong place. Reason: Clients do not read it, although its
+   * author believes that they do.
+   */
+  warning('misspelt-field', 'is not read by clients; did you mean another field?', context =>
+    findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
+      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
+    ),
+  ),
+  /**
+   * Every field is known to some dialect, or begins with `x-`, `_` or `$`. Reason: It is kept and served, but clients
+   * do not read it.
+   */
+  info(
+    'unknown-field',
+    'is a field of no dialect: it is served, but clients will not read it; begin a field of your own with x-',
+    context => findUnknownFields(context).flatMap(({ pointer, suggestion }) => (suggestion ? [] : [pointer])),
+  ),
 ]
 
 /** The most severe first: a report has room for a limited number of issues. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '../../json/index.ts'
 import { type LocatedManifest, listTiers } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
-import { presentEndpointFields } from '../read/index.ts'
+import { hasEndpoint } from '../read/index.ts'
 import { error, type LintContext, type Rule } from './rule.ts'
 
 /** Tokens with a known prefix: of model hosts, code hosts, payment, mail, chat and cloud services; JWTs. */
@@ -63,15 +63,12 @@ export type Secret = { pointer: () => Pointer; parts: string[] }
 
 /** Finds what looks like a secret in a document. */
 export const collectSecrets = (document: Json): Secret[] =>
-  [...collectStrings(document), ...collectNames(document)]
-    .filter(mayBeSecret)
-    .map(({ value, name, pointer }) => {
-      return { pointer, parts: isSecretMember(name, value) ? [value] : secretsInText(value) }
-    })
-    .filter(({ parts }) => parts.length > 0)
-
-/** Recognizes what may look real, which has a digit: most texts of a card have none. */
-const mayBeSecret = ({ value }: { value: string }): boolean => /\d/.test(value) || value.includes('PRIVATE KEY')
+  [...collectStrings(document), ...collectNames(document)].flatMap(({ value, name, pointer }) => {
+    // What looks real has a digit, and most texts of a card have none.
+    if (!/\d/.test(value) && !value.includes('PRIVATE KEY')) return []
+    const parts = isSecretMember(name, value) ? [value] : secretsInText(value)
+    return parts.length > 0 ? [{ pointer, parts }] : []
+  })
 
 /** Returns whether a value, the member `name` of an object, contains what looks like a secret. */
 export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
@@ -97,7 +94,7 @@ export const searchManifest = (
 ): ManifestSecrets => {
   const { card, route, upstream, allowSecrets = [] } = manifest
   // A card without an endpoint of its own shows the address of `upstream`. A gateway hides it.
-  const hasAddress = route !== 'gateway' && presentEndpointFields(card).length === 0
+  const hasAddress = route !== 'gateway' && !hasEndpoint(card)
   const address = hasAddress ? [upstream.url === undefined ? '/upstream/mcp' : '/upstream/url'] : []
   const parts = ['/card', ...address, ...listTiers(manifest).flatMap(([, overlay]) => overlay?.pointer ?? [])]
   const found = [...collectSecrets({ card }), ...foundBeside]

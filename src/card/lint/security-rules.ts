@@ -4,7 +4,7 @@ import { MAX_SIGNATURES } from '../../limits.ts'
 import { dialects } from '../dialects/index.ts'
 import { callerPolicy } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
-import { cardFlags, getWrappers } from '../read/index.ts'
+import { cardFlags, getWrappers, requirementFields } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
 import type { LintContext, Rule } from './rule.ts'
 import { closestExisting, error, getAuthored, getAuthoredSkills, info, warning } from './rule.ts'
@@ -22,12 +22,9 @@ const findReferences = (requirement: Json | undefined, pointer: Pointer): Refere
     : Object.keys(requirement).map(name => ({ name, pointer: pointer + formatPointer(name) }))
 }
 
-/** Returns the schemes that the requirements of a card and its skills name. */
 const listRequired = (context: LintContext): Reference[] =>
   [{ authored: context.authored, pointer: '' }, ...getAuthoredSkills(context)].flatMap(({ authored, pointer }) =>
-    ['securityRequirements', 'security_requirements', 'security'].flatMap(name =>
-      findReferences(authored[name], pointer + formatPointer(name)),
-    ),
+    requirementFields.flatMap(name => findReferences(authored[name], pointer + formatPointer(name))),
   )
 
 const unknownType = 'is of a type that A2A does not have'
@@ -52,58 +49,9 @@ const findUnknownTypes = (context: LintContext): Finding[] => {
 
 const definedSchemes = ({ card }: LintContext): JsonObject => card.securitySchemes ?? {}
 
-/** Telex's cards declare with `authentication.required: false` that callers need no credentials. */
-const declaresNoAuthentication = ({ authored }: LintContext): boolean =>
-  asObject(authored.authentication).required === false
-
 /** Returns whether clients call an agent at its own address although the manifest limits its callers. */
 const hasUncheckedCallers = ({ manifest }: LintContext): boolean =>
   manifest.route === 'direct' && callerPolicy(manifest) !== 'anyone'
-
-/** Rules about authentication. */
-export const security: readonly Rule[] = [
-  /**
-   * Every security scheme that the card or a skill requires is defined in `securitySchemes`. Reason: Clients cannot
-   * know how to authenticate.
-   */
-  error(
-    'scheme-undefined',
-    'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',
-    context =>
-      listRequired(context)
-        .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
-        .map(({ pointer }) => pointer),
-  ),
-  /**
-   * Every security scheme that the card or a skill requires is of a type of A2A: `apiKey`, `http`, `oauth2`,
-   * `openIdConnect` or `mutualTLS`. Reason: A2A 0.3 and 1.0 have no others, so their cards are served without it.
-   */
-  error('scheme-type-unknown', unknownType, findUnknownTypes),
-  /**
-   * An agent whose `callers` are limited, by the manifest or because it has a secret or binding, has no `route:
-   * direct`. Reason: Clients call the agent at its own address, where this host checks nobody.
-   */
-  warning(
-    'callers-unchecked',
-    "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
-    context => (hasUncheckedCallers(context) ? [context.sourceOf('/supportedInterfaces/0/url')] : []),
-  ),
-  /**
-   * The card declares how callers authenticate, or that they need not (Telex's `authentication.required: false`).
-   * Reason: Otherwise, clients call without credentials.
-   */
-  info(
-    'security-undeclared',
-    'are missing, so clients call without credentials: if the agent needs any, declare them, as in ' +
-      '{ "token": { "type": "http", "scheme": "bearer" } }',
-    context =>
-      Object.keys(definedSchemes(context)).length > 0 ||
-      declaresNoAuthentication(context) ||
-      hasUncheckedCallers(context)
-        ? []
-        : [context.sourceOf('/securitySchemes')],
-  ),
-]
 
 /** Returns the signatures of the author that are served: with another `signatures` than `keep`, none are. */
 const keptSignatures = ({ authored, manifest }: LintContext): Json[] =>
@@ -189,8 +137,49 @@ const findOddNumbers = (value: Json, pointer: Pointer): Pointer[] => {
   return jsonEntries(value).flatMap(([name, member]) => findOddNumbers(member, pointer + formatPointer(name)))
 }
 
-/** Rules about signatures: those of the card's author, and those that the manifest requests. */
-export const signatures: readonly Rule[] = [
+/** Rules about authentication, and about the signatures of the card's author and those that the manifest requests. */
+export const security: readonly Rule[] = [
+  /**
+   * Every security scheme that the card or a skill requires is defined in `securitySchemes`. Reason: Clients cannot
+   * know how to authenticate.
+   */
+  error(
+    'scheme-undefined',
+    'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',
+    context =>
+      listRequired(context)
+        .filter(({ name }) => !Object.hasOwn(definedSchemes(context), name))
+        .map(({ pointer }) => pointer),
+  ),
+  /**
+   * Every security scheme that the card or a skill requires is of a type of A2A: `apiKey`, `http`, `oauth2`,
+   * `openIdConnect` or `mutualTLS`. Reason: A2A 0.3 and 1.0 have no others, so their cards are served without it.
+   */
+  error('scheme-type-unknown', unknownType, findUnknownTypes),
+  /**
+   * An agent whose `callers` are limited, by the manifest or because it has a secret or binding, has no `route:
+   * direct`. Reason: Clients call the agent at its own address, where this host checks nobody.
+   */
+  warning(
+    'callers-unchecked',
+    "is the agent's own address, where this host checks no callers: let the agent check them, or set `route: gateway`",
+    context => (hasUncheckedCallers(context) ? [context.sourceOf('/supportedInterfaces/0/url')] : []),
+  ),
+  /**
+   * The card declares how callers authenticate, or that they need not (Telex's `authentication.required: false`).
+   * Reason: Otherwise, clients call without credentials.
+   */
+  info(
+    'security-undeclared',
+    'are missing, so clients call without credentials: if the agent needs any, declare them, as in ' +
+      '{ "token": { "type": "http", "scheme": "bearer" } }',
+    context =>
+      Object.keys(definedSchemes(context)).length > 0 ||
+      asObject(context.authored.authentication).required === false ||
+      hasUncheckedCallers(context)
+        ? []
+        : [context.sourceOf('/securitySchemes')],
+  ),
   /**
    * Every signature of the author that is served (`signatures: keep`) has a protected header that clients can accept:
    * an algorithm of cards, a `kid`, no `typ` but `JOSE`, no `crit`. There are at most `MAX_SIGNATURES`. Reason: No

@@ -1,4 +1,5 @@
-import { asObject, formatPointer, type JsonObject, omit, type Pointer, parsePointer } from '../../json/index.ts'
+import type { JsonObject, Pointer } from '../../json/index.ts'
+import { asObject, formatPointer, isJsonObject, jsonEntries, omit, parsePointer } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
 
 /** The agent's own settings in Shaman's front matter: never published, and never sent to a host. */
@@ -31,7 +32,7 @@ export const readFrontMatter = (document: JsonObject, isRemote = false): FrontMa
       card: { ...(!isRemote && generatedFields), ...written },
       ...(document.exposed !== true && { visibility: 'internal' }),
     },
-    filled: isRemote ? [] : noteGenerated(written),
+    filled: isRemote ? [] : noteGenerated(omit(generatedFields, ...Object.keys(written))),
     locate: pointer => {
       const [name = ''] = parsePointer(pointer)
       if (Object.hasOwn(customFields, name)) return formatPointer('agentcard', 'customFields') + pointer
@@ -40,19 +41,12 @@ export const readFrontMatter = (document: JsonObject, isRemote = false): FrontMa
   }
 }
 
-const noteGenerated = (written: JsonObject): Finding[] => {
-  const { protocolVersion, capabilities } = generatedFields
-  const note = (pointer: Pointer, value: unknown): Finding => ({
-    pointer,
-    message: `set to ${value}, as Shaman generates it from front matter`,
+const noteGenerated = (fields: JsonObject, at: Pointer = ''): Finding[] =>
+  jsonEntries(fields).flatMap(([name, value]) => {
+    const pointer = at + formatPointer(name)
+    if (isJsonObject(value)) return noteGenerated(value, pointer)
+    return [{ pointer, message: `set to ${JSON.stringify(value)}, as Shaman generates it from front matter` }]
   })
-  return [
-    ...('protocolVersion' in written ? [] : [note('/protocolVersion', `"${protocolVersion}"`)]),
-    ...('capabilities' in written ? [] : Object.entries(capabilities)).map(([name, flag]) =>
-      note(formatPointer('capabilities', name), flag),
-    ),
-  ]
-}
 
 /** Recognizes one of Shaman's fields, or a model with another of its settings. A card may have its own `prompt`. */
 const isFrontMatter = (document: JsonObject): boolean =>

@@ -9,26 +9,24 @@ import { Manifest, manifestFields } from './manifest.ts'
  * the valibot schema, for editors. It rejects no valid document; a few rules are beyond it, such as the syntax of host
  * names. It compiles in the strict mode of ajv, which requires types, and that required members are described.
  */
-export const createManifestSchema = (): JsonObject => ({
-  $schema: 'http://json-schema.org/draft-07/schema#',
-  title: 'Calling Card manifest',
-  description: 'An Agent Card, and how a Calling Card host serves it.',
-  type: 'object',
-  if: manifestForm,
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in an object that nobody awaits.
-  then: complete(convertManifest(), ''),
-  else: {
-    allOf: [card],
-    // Fields of the manifest would have no effect in a bare card.
-    properties: Object.fromEntries(manifestFields.map(name => [name, false])),
-  },
-  definitions: { card: describe(cardMembers.card) },
-})
-
-/** Converts the schema of the manifest, in which `conditions` require `card` unless it is fetched. */
-const convertManifest = (): JsonObject => {
+export const createManifestSchema = (): JsonObject => {
+  // Without `required`: `conditions` require `card` unless it is fetched.
   const { required, properties, ...manifest } = convert(Manifest)
-  return { ...manifest, properties: { $schema: {}, ...asObject(properties) } }
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Calling Card manifest',
+    description: 'An Agent Card, and how a Calling Card host serves it.',
+    type: 'object',
+    if: manifestForm,
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in an object that nobody awaits.
+    then: complete({ ...manifest, properties: { $schema: {}, ...asObject(properties) } }, ''),
+    else: {
+      allOf: [card],
+      // Fields of the manifest would have no effect in a bare card.
+      properties: Object.fromEntries(manifestFields.map(name => [name, false])),
+    },
+    definitions: { card: describe(cardMembers.card) },
+  }
 }
 
 const has = (...required: string[]): JsonObject => {

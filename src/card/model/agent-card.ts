@@ -95,7 +95,6 @@ export const SecurityRequirements = v.array(
   message({ schemes: member('plain', record(message({ list: plain(v.array(text)) }))) }),
   'must be a list of requirements, such as [{ "bearer": [] }]',
 )
-
 export type SecurityRequirements = v.InferOutput<typeof SecurityRequirements>
 
 const URL_ABOUT = 'Where the agent is called: a URL, or host:port for gRPC.'
@@ -117,7 +116,6 @@ export const AgentInterface = v.lazy(value =>
 )
 export type AgentInterface = v.InferOutput<typeof AgentInterface>
 
-/** An endpoint in the list of A2A 0.3. */
 const additionalInterface = message({ url: known(URL_ABOUT), transport: known(BINDING_ABOUT) })
 
 const AgentExtension = message({
@@ -133,7 +131,6 @@ const gopherhole = (name: string): Facts => ({ in: { gopherhole: name } })
 
 const otherFlag = (about: string, facts?: Facts) => member(undefined, v.optional(flag), about, facts)
 
-/** The optional features of an agent. */
 const AgentCapabilities = message(
   {
     streaming: optional(flag, 'Whether the agent answers with streams.'),

@@ -80,30 +80,25 @@ export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined
   return { binding, version, url, ...(versions[version].hasTenants && tenant !== undefined && { tenant }) }
 }
 
-/** The modes of a card: its defaults, these with the modes of every skill, and by skill id those that replace them. */
-export type CallModes = ReturnType<typeof collectModes>
-
 /** Input and output media types. */
-export type Modes = CallModes['defaults']
+export type Modes = { input: string[]; output: string[] }
+
+/** The modes of a card: its defaults, these with the modes of every skill, and by skill id those that replace them. */
+export type CallModes = { defaults: Modes; union: Modes; skills: Record<string, Partial<Modes>> }
 
 /** Collects the modes of a card and its skills. */
-export const collectModes = (card: AgentCard) => {
-  const { defaultInputModes: input, defaultOutputModes: output, skills } = card
+export const collectModes = ({ defaultInputModes, defaultOutputModes, skills }: AgentCard): CallModes => {
+  const own = skills.map(({ id, inputModes: input = [], outputModes: output = [] }) => ({ id, input, output }))
+  const input = unique([...defaultInputModes, ...own.flatMap(skill => skill.input)])
+  const output = unique([...defaultOutputModes, ...own.flatMap(skill => skill.output)])
+  const ownModes = own.map(({ id, input, output }): [string, Partial<Modes>] => [
+    id,
+    { ...(input.length > 0 && { input: unique(input) }), ...(output.length > 0 && { output: unique(output) }) },
+  ])
   return {
-    defaults: { input: unique(input), output: unique(output) },
-    union: {
-      input: unique([...input, ...skills.flatMap(skill => skill.inputModes ?? [])]),
-      output: unique([...output, ...skills.flatMap(skill => skill.outputModes ?? [])]),
-    },
-    skills: Object.fromEntries(
-      skills.map(({ id, inputModes, outputModes }): [string, Partial<Record<'input' | 'output', string[]>>] => [
-        id,
-        {
-          ...(inputModes?.length && { input: unique(inputModes) }),
-          ...(outputModes?.length && { output: unique(outputModes) }),
-        },
-      ]),
-    ),
+    defaults: { input: unique(defaultInputModes), output: unique(defaultOutputModes) },
+    union: { input, output },
+    skills: Object.fromEntries(ownModes),
   }
 }
 

@@ -69,10 +69,7 @@ export const httpUrl = v.pipe(
 
 const isHttp = (value: string): boolean => /^https?:\/\/[^\s\p{Cc}<>{}\\]+$/iu.test(value) && parseUrl(value) !== null
 
-const hasUserInfo = (value: string): boolean => {
-  const { username = '', password = '' } = parseUrl(value) ?? {}
-  return username !== '' || password !== ''
-}
+const hasUserInfo = (value: string): boolean => Boolean(parseUrl(value)?.username || parseUrl(value)?.password)
 
 const invalidHostname = 'must be a host name in lower case, without scheme, port or path; or "*"'
 

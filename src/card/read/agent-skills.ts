@@ -3,7 +3,7 @@ import { asList, asObject, formatPointer, isJsonObject, mapMembers, omit, toText
 import type { Manifest } from '../manifest/index.ts'
 import { type AgentSkill, latestVersion, type McpTool, modeMembers, toSlug, wireVersionOf } from '../model/index.ts'
 import { canonicalizeKeys, findField } from './field-names.ts'
-import { parseCardVersion, presentEndpointFields } from './interfaces.ts'
+import { hasEndpoint, parseCardVersion } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 import { readRequirements } from './security-requirements.ts'
 import type { SecurityContext } from './security-schemes.ts'
@@ -34,7 +34,7 @@ export const readSkills = (skills: Json[], security: SecurityContext, provenance
     for (const [field, value] of Object.entries(required))
       if (canonical[field] !== value)
         provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
-    const read = readRequirements({ ...canonical, ...required }, pointer, security, provenance)
+    const read: JsonObject = readRequirements({ ...canonical, ...required }, pointer, security, provenance)
     if (read.examples !== undefined) read.examples = readExamples(read.examples, `${pointer}/examples`, provenance)
     for (const { own } of modeMembers) readModes(read, own, pointer, provenance)
     return read
@@ -81,7 +81,6 @@ const readExamples = (examples: Json, pointer: Pointer, provenance: Provenance):
   })
 }
 
-/** The tag for each of MCP's hints about a tool. */
 const hintTags = {
   readOnlyHint: 'read-only',
   destructiveHint: 'destructive',
@@ -93,13 +92,10 @@ const hintTags = {
  * Reads the document made from an MCP server: its skills are all tools, and its endpoint is the server or the owner's
  * `upstream.url`. The document itself, which is served to readers of SuperX, has no endpoint.
  */
-export const withMcpEndpoint = (
-  { upstream: { mcp, url } }: Pick<Manifest, 'upstream'>,
-  document: JsonObject,
-  provenance: Provenance,
-): JsonObject => {
+export const withMcpEndpoint = (manifest: Pick<Manifest, 'upstream'>, document: JsonObject, provenance: Provenance) => {
+  const { mcp, url } = manifest.upstream
   const card = readToolCard(document, () => true, provenance)
-  if (mcp === undefined || presentEndpointFields(card).length > 0) return card
+  if (mcp === undefined || hasEndpoint(card)) return card
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
   const declared = parseCardVersion(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : latestVersion
@@ -177,7 +173,6 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
 const isEmpty = (value: Json | undefined): boolean =>
   Array.isArray(value) ? value.length === 0 : typeof value === 'string' ? !/\S/.test(value) : (value ?? null) === null
 
-/** The number of arguments that a generated description names. */
 const MAX_ARGUMENT_NAMES = 20
 
 const describeTool = (name: string, { inputSchema }: JsonObject): string => {

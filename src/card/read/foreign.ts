@@ -3,7 +3,7 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { collectStrings, formatPointer, hasItems, isJsonObject, toText } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
 import { canonicalFlag, hasField, listCapabilityNames } from './field-names.ts'
-import { presentEndpointFields } from './interfaces.ts'
+import { hasEndpoint } from './interfaces.ts'
 
 /** Returns whether a document has what makes an A2A card of any generation, besides the fields of another format. */
 const isCard = (document: JsonObject): boolean =>
@@ -25,8 +25,6 @@ const isIndex = (document: JsonObject): boolean => {
 const cardFields = new Set([
   ...['supportedInterfaces', 'additionalInterfaces', 'preferredTransport', 'defaultInputModes', 'defaultOutputModes'],
 ])
-
-const hasEndpoint = (document: JsonObject): boolean => presentEndpointFields(document).length > 0
 
 /** Returns whether capabilities are a list of names, all of them of A2A. */
 const namesCapabilities = (capabilities: Json | undefined): boolean => {

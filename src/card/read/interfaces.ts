@@ -12,12 +12,9 @@ export const endpointFields = [
   'interfaces',
 ] as const
 
-/** Returns the endpoint fields that a card has and that are not empty. */
-export const presentEndpointFields = (card: JsonObject): string[] =>
-  endpointFields.filter(name => {
-    const value = card[name] ?? []
-    return !(Array.isArray(value) && value.length === 0)
-  })
+/** Returns whether a card has an endpoint field that is not empty. */
+export const hasEndpoint = (card: JsonObject): boolean =>
+  endpointFields.some(name => [card[name] ?? []].flat().length > 0)
 
 /** Returns whether `interfaces` is a list of endpoints, as in drafts of A2A. In other cards it is something else. */
 export const isInterfaceList = (list: Json | undefined): boolean =>
@@ -41,7 +38,6 @@ const bindings: ReadonlyMap<string, string> = new Map(
   Object.entries(words).flatMap(([binding, list]) => list.split(' ').map(word => [word, binding] as const)),
 )
 
-/** The longest text that is compared with the words. */
 const MAX_WORD_LENGTH = 40
 
 /** Returns the A2A binding that a word means, such as HTTP+JSON for "rest"; undefined if it means none. */
@@ -50,7 +46,6 @@ export const parseBinding = (word: Json | undefined): string | undefined =>
     ? bindings.get(word.toLowerCase().replace(/[^a-z\d]/g, ''))
     : undefined
 
-/** A field of a card or an interface that names its transport. */
 type TransportField = { name: string; value: Json }
 
 /** Fields that name a transport, the one that takes precedence first. */

@@ -69,5 +69,5 @@ export class Provenance {
 }
 
 /** Lists a pointer and those of the values around it, the innermost first, without the document. */
-const listAncestors = (pointer: Pointer): Pointer[] =>
+export const listAncestors = (pointer: Pointer): Pointer[] =>
   pointer === '' ? [] : [pointer, ...listAncestors(pointer.slice(0, pointer.lastIndexOf('/')))]

@@ -258,11 +258,8 @@ export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDef
   return filled
 }
 
-const fillCapabilities = (
-  declared: JsonObject,
-  { flags, reason, isAssumed }: CapabilityDefaults,
-  provenance: Provenance,
-): JsonObject => {
+const fillCapabilities = (declared: JsonObject, defaults: CapabilityDefaults, provenance: Provenance): JsonObject => {
+  const { flags, reason, isAssumed } = defaults
   const missing = Object.entries(flags).filter(([name]) => !(name in declared))
   for (const [name, value] of missing) {
     const assumed = `will be advertised as supported; set it to true or false (${reason})`

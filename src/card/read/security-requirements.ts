@@ -5,6 +5,9 @@ import type { SecurityRequirements } from '../model/index.ts'
 import { Provenance } from './provenance.ts'
 import type { SecurityContext, SplitSchemes } from './security-schemes.ts'
 
+/** The fields of the requirements of a card or a skill, the one that is read first. */
+export const requirementFields = ['securityRequirements', 'security_requirements', 'security'] as const
+
 /** Returns whether callers need no credentials: nothing is required, or one alternative is the empty requirement. */
 export const allowsAnonymous = (requirements: SecurityRequirements = []): boolean =>
   requirements.length === 0 || requirements.some(({ schemes }) => Object.keys(schemes).length === 0)
@@ -13,13 +16,10 @@ export const allowsAnonymous = (requirements: SecurityRequirements = []): boolea
  * Reads the requirements of a card or skill into `securityRequirements`, from v0.3's `{name: [scopes]}` or v1.0's
  * `{schemes: {name: {list}}}`, in a list or alone. v1.0's field takes precedence.
  */
-export const readRequirements = (
-  { security, securityRequirements, ...rest }: JsonObject,
-  pointer: Pointer,
-  { split, form }: SecurityContext,
-  provenance: Provenance,
-): JsonObject => {
-  const [field, fieldV1] = [`${pointer}/security`, `${pointer}/securityRequirements`]
+export const readRequirements = (object: JsonObject, at: Pointer, context: SecurityContext, provenance: Provenance) => {
+  const { security, securityRequirements, ...rest } = object
+  const { split, form } = context
+  const [field, fieldV1] = [`${at}/security`, `${at}/securityRequirements`]
   const isV1 = securityRequirements !== undefined
   if (!isV1 && form === 'interfaces' && security !== undefined)
     provenance.noteConversion(field, 'a field of A2A 0.3, read as securityRequirements')
@@ -105,11 +105,7 @@ const readScopes = (scopes: Json): Json =>
   isJsonObject(scopes) ? { ...scopes, list: scopes.list ?? [] } : { list: scopes ?? [] }
 
 /** Writes requirements as in v0.3, and adds the pointers of what it cannot express to `dropped`. */
-export const writeV0Requirements = (
-  requirements: SecurityRequirements,
-  pointer: Pointer,
-  dropped: Pointer[],
-): JsonObject[] =>
+export const writeV0Requirements = (requirements: SecurityRequirements, pointer: Pointer, dropped: Pointer[]) =>
   requirements.map((requirement, index) => {
     const at = `${pointer}/securityRequirements${formatPointer(index)}`
     dropped.push(...Object.keys(omit(requirement, 'schemes')).map(name => at + formatPointer(name)))

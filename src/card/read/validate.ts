@@ -10,10 +10,9 @@ import {
   MAX_STRING_LENGTH,
 } from '../../limits.ts'
 import { AgentCard, dedupeByPointer, type Finding, modeMembers, relocate, validate } from '../model/index.ts'
-import { presentEndpointFields } from './interfaces.ts'
+import { hasEndpoint } from './interfaces.ts'
 import type { Provenance } from './provenance.ts'
 
-/** A rejected document has no more errors than this. */
 const MAX_ERRORS = 100
 
 /** Member names that reach an object's prototype when a reader copies members carelessly. */
@@ -104,7 +103,7 @@ export const validateCard = (canonical: JsonObject, authored: JsonObject, proven
 }
 
 const findMissingEndpoint = (authored: JsonObject): Finding[] => {
-  if (presentEndpointFields(authored).length > 0) return []
+  if (hasEndpoint(authored)) return []
   const pointer = Array.isArray(authored.supportedInterfaces) ? '/supportedInterfaces' : '/url'
   return [{ pointer, message: "is missing: add the agent's `url` to the card, or `upstream.url` to the manifest" }]
 }

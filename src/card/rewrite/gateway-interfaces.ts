@@ -19,11 +19,9 @@ import {
  */
 export const gatewayInterfaces = (card: AgentCard, bridge: BridgeLevel, agentUrl: string): AgentInterface[] => {
   const own = resolveTargets(card, {})
-  return [...own, ...translatedProtocols(own, bridge)].map(({ binding, version }) => ({
-    url: `${agentUrl}/a2a`,
-    protocolBinding: binding,
-    protocolVersion: version,
-  }))
+  const protocols = [...own, ...translatedProtocols(own, bridge)]
+  const url = `${agentUrl}/a2a`
+  return protocols.map(({ binding, version }) => ({ url, protocolBinding: binding, protocolVersion: version }))
 }
 
 /** Rejects `route: gateway` for an agent that has no interface this host can forward to. */
@@ -82,7 +80,6 @@ const capabilityLoss = ({ capabilities }: AgentCard, name: string, message: stri
 /** A part with text has a media type in 1.0 only. */
 const textLosses = (pointer: string, modes: readonly string[], where: string): Finding[] => {
   const types = modes.filter(mode => /^text\/(?!plain\b|\*)/i.test(mode))
-  return types.length === 0
-    ? []
-    : [{ pointer, message: `text has no media type in A2A 0.3: ${types.join(', ')} is lost in ${where}` }]
+  const message = `text has no media type in A2A 0.3: ${types.join(', ')} is lost in ${where}`
+  return types.length > 0 ? [{ pointer, message }] : []
 }

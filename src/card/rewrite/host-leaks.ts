@@ -46,8 +46,6 @@ const endpointUrls = (card: JsonObject): string[] =>
     .map(item => toHttpUrl(toText((isJsonObject(item) ? item.url : item) ?? '')))
     .filter(url => /^https?:$/.test(parseUrl(url)?.protocol ?? ''))
 
-export type LeakFinder = (document: JsonObject) => Finding[]
-
 const toAnyCase = (name: string): string => name.replace(/[A-Z]/g, '_?$&')
 
 /** Links that owners often put on the agent's public host, in any spelling: pages for people, and OAuth endpoints. */
@@ -62,7 +60,7 @@ export const createLeakFinder = (
   { hidden, interfaces, isFetched }: AgentAddresses,
   agentUrl: string,
   mayShow: readonly string[],
-): LeakFinder => {
+): ((document: JsonObject) => Finding[]) => {
   // Where the agent has the host name of this host, the name reveals nothing.
   const shown = new Set([...mayShow, hostnameOf(new URL(agentUrl))])
   // A name without a dot is a word like any other.

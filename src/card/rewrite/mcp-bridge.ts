@@ -68,13 +68,11 @@ const withAuthoredOutputModes = (card: AgentCard, { skills, defaultOutputModes }
 export const bridgeErrors = (manifest: Manifest, { capabilities, supportedInterfaces }: AgentCard): Finding[] => {
   if (!isBehindBridge(manifest)) return []
   const message = 'must be left out: this host calls the tools of the MCP server itself'
-  const errors = supportedInterfaces.flatMap(({ url }, index) =>
-    url === manifest.upstream.mcp ? [] : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message }],
-  )
-  if (capabilities.pushNotifications === true)
-    errors.push({
-      pointer: '/capabilities/pushNotifications',
-      message: 'must be false: a tool call ends with its result, so there is nothing to notify of later',
-    })
-  return errors
+  const noLater = 'must be false: a tool call ends with its result, so there is nothing to notify of later'
+  return [
+    ...supportedInterfaces.flatMap(({ url }, index) =>
+      url === manifest.upstream.mcp ? [] : [{ pointer: formatPointer('supportedInterfaces', index, 'url'), message }],
+    ),
+    ...(capabilities.pushNotifications ? [{ pointer: '/capabilities/pushNotifications', message: noLater }] : []),
+  ]
 }

@@ -40,11 +40,7 @@ export const createRewriter = (
 
 /** Creates a function that returns this host's URL for an endpoint, a path below one or a card; else undefined. */
 const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undefined, agentUrl: string) => {
-  const targets = endpoints.map(endpoint => {
-    const target = normalizeUrl(new URL(endpoint))
-    // Every path is below a root, but this host serves calls only.
-    return { ...target, below: target.path === '' ? undefined : `${target.address}/` }
-  })
+  const targets = endpoints.map(endpoint => normalizeUrl(new URL(endpoint)))
   // The longest endpoint at or above a URL is the one that it belongs to.
   targets.sort((left, right) => right.address.length - left.address.length)
   const cards = new Set([...(cardUrl === undefined ? [] : cardUrls(cardUrl)), ...targets.flatMap(wellKnownCards)])
@@ -56,7 +52,8 @@ const createUrlRewriter = (endpoints: readonly string[], cardUrl: string | undef
     for (const target of targets) {
       const isTarget = address === target.address && (target.search === '' || target.search === search)
       if (isTarget) return `${agentUrl}/a2a${target.search === '' ? search : ''}${hash}`
-      if (target.below !== undefined && address.startsWith(target.below))
+      // Every path is below a root, but this host serves calls only.
+      if (target.path !== '' && address.startsWith(`${target.address}/`))
         return `${agentUrl}/a2a${address.slice(target.address.length)}${search}${hash}`
     }
     return undefined

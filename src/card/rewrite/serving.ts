@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { writeRepresentations } from '../dialects/index.ts'
 import type { Manifest } from '../manifest/index.ts'
-import { type AgentCard, type DialectName, type Finding, type RepresentationName, relocate } from '../model/index.ts'
+import { type AgentCard, type DialectName, type Finding, relocate } from '../model/index.ts'
 import type { Provenance } from '../read/index.ts'
 import { gatewayInterfaces } from './gateway-interfaces.ts'
-import { collectAgentAddresses, createLeakFinder, type LeakFinder } from './host-leaks.ts'
+import { collectAgentAddresses, createLeakFinder } from './host-leaks.ts'
 import { withBridgeInterfaces } from './mcp-bridge.ts'
 import { createRewriter } from './rewrite-urls.ts'
 
@@ -19,7 +19,7 @@ type ServedCard = Record<'authored' | 'signed', JsonObject> & {
 export type RouteWriter = {
   /** Returns a canonical card as it is served. */
   toServedCard: (card: AgentCard) => AgentCard
-  /** Writes every representation of such a card, and returns the places that reveal the agent's host. */
+  /** Writes every representation, and returns the places in the authored card that reveal the agent's host. */
   writeRepresentations: (served: ServedCard) => ReturnType<typeof writeRepresentations> & { errors: Finding[] }
 }
 
@@ -45,26 +45,16 @@ export const createRouteWriter = (
       return rewrite ? (rewrite(routed) as AgentCard) : routed
     },
     writeRepresentations: served => {
-      const written = write(served, rewrite?.(served.authored, served.provenance))
-      return { ...written, errors: findLeaks(find, served, written.documents) }
+      const { card, dialect, provenance } = served
+      const written = write(served, rewrite?.(served.authored, provenance))
+      // Signatures are served only where they are still valid, so they are searched in the documents.
+      const inCard = find(omit(card, 'signatures')).filter(({ pointer }) => !provenance.isFilled(pointer))
+      // The document in the author's dialect may keep fields that the canonical card does not have.
+      const documents = new Set([written.documents[dialect], ...Object.values(written.documents)])
+      const leaks = [relocate(inCard, provenance.sourceOf), ...[...documents].map(find)]
+      return { ...written, errors: leaks.find(list => list.length > 0) ?? [] }
     },
   }
-}
-
-/**
- * Returns the leaks of a gateway's card, with pointers into the card as authored. Searches the canonical card first,
- * then the document in the author's dialect, which may keep fields that the canonical card does not have, then others.
- */
-const findLeaks = (
-  find: LeakFinder,
-  { card, dialect, provenance }: ServedCard,
-  documents: Record<RepresentationName, JsonObject>,
-): Finding[] => {
-  // Signatures are served only where they are still valid, so they are searched in the documents.
-  const authored = find(omit(card, 'signatures')).filter(({ pointer }) => !provenance.isFilled(pointer))
-  const inCard = relocate(authored, provenance.sourceOf)
-  const inDocuments = [...new Set([documents[dialect], ...Object.values(documents)])].map(find)
-  return [inCard, ...inDocuments].find(leaks => leaks.length > 0) ?? []
 }
 
 /** Points SuperX's `agentCard`, where a card has one, to the card that this host serves. */

@@ -134,11 +134,8 @@ const sdks: readonly Sdk[] = [
 ]
 
 /** Returns for each SDK whether it accepts the signatures of a card, with these keys. */
-export const findSdkVerdicts = (
-  served: ServedCards,
-  keys: readonly PublicKey[],
-  now = Date.now(),
-): Promise<SdkVerdict[]> => Promise.all(sdks.map(sdk => findVerdict(sdk, served, keys, now)))
+export const findSdkVerdicts = (served: ServedCards, keys: readonly PublicKey[], now = Date.now()) =>
+  Promise.all(sdks.map(sdk => findVerdict(sdk, served, keys, now)))
 
 const findVerdict = async (sdk: Sdk, served: ServedCards, keys: readonly PublicKey[], now: number) => {
   const { name, document = 'plain', payload, reason } = sdk

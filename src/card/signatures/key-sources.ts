@@ -38,13 +38,10 @@ type ChosenKeys = { trust: Trust; sources: KeySource[]; unread: string[] }
  * they point to. No key is taken from another origin that the card was `redirectedTo`: a server that redirects to any
  * address would vouch for anybody's card.
  */
-export const chooseKeys = (
-  { plain, current }: ServedCards,
-  { given, url, redirectedTo = url }: KeyChoice,
-): ChosenKeys => {
+export const chooseKeys = (served: ServedCards, { given, url, redirectedTo = url }: KeyChoice): ChosenKeys => {
   if (given !== undefined) return { trust: 'given', sources: [...given], unread: [] }
   const [origin, lastOrigin] = [url, redirectedTo].map(each => parseUrl(each ?? '')?.origin)
-  const named = new Set([plain, ...(current ? [current] : [])].flatMap(listKeySetUrls))
+  const named = new Set([served.plain, served.current ?? []].flat().flatMap(listKeySetUrls))
   if (lastOrigin !== origin) named.add(lastOrigin + KEY_SET_PATH)
   const reject = (jku: string): string | undefined => {
     const target = parseUrl(jku)

@@ -1,6 +1,6 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Json, JsonObject } from '../../json/index.ts'
-import { canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
+import { asObject, canonicalJson, isJsonObject, jsonEntries, mapMembers, omit } from '../../json/index.ts'
 import { cardMembers, type Members, type PayloadRule } from '../model/index.ts'
 import { toCurrentForm } from './legacy-form.ts'
 
@@ -63,19 +63,16 @@ export const attempt = (write: () => string | undefined): string | undefined => 
 }
 
 /** Returns a card without authored default values of fields without presence, which the specification does not sign. */
-export const servedScope = (card: JsonObject): JsonObject => reduceObject(card, cardMembers.card)
-
-const reduceObject = (object: JsonObject, members: Members): JsonObject =>
-  mapMembers(object, (value, name) => {
-    const member = members.get(name) ?? members.get('*')
-    if (member?.presence === 'plain' && isDefault(value)) return undefined
-    return member?.inner ? reduce(value, member.inner) : value
-  })
+export const servedScope = (card: JsonObject): JsonObject => asObject(reduce(card, cardMembers.card))
 
 /** A list has the members in each of its items. */
-const reduce = (value: Json, inner: Members): Json => {
-  if (Array.isArray(value)) return value.map(item => reduce(item, inner))
-  return isJsonObject(value) ? reduceObject(value, inner) : value
+const reduce = (value: Json, members: Members | undefined): Json => {
+  if (members && Array.isArray(value)) return value.map(item => reduce(item, members))
+  if (!members || !isJsonObject(value)) return value
+  return mapMembers(value, (inner, name) => {
+    const member = members.get(name) ?? members.get('*')
+    return member?.presence === 'plain' && isDefault(inner) ? undefined : reduce(inner, member?.inner)
+  })
 }
 
 const isDefault = (value: Json): boolean =>

@@ -20,11 +20,7 @@ type Verdict =
   | { valid: false; reason: string }
 
 /** Verifies each signature of a card with keys that the caller trusts. `jku` selects nothing. Never rejects. */
-export const verifySignatures = async (
-  card: JsonObject,
-  keys: readonly PublicKey[],
-  now = Date.now(),
-): Promise<SignatureResult[]> => {
+export const verifySignatures = async (card: JsonObject, keys: readonly PublicKey[], now = Date.now()) => {
   const write = createPayloadWriter(card)
   const findRule = async (signature: Json, alg: string, key: CryptoKey): Promise<PayloadRule | undefined> => {
     // Rules often write the same text.

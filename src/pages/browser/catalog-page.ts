@@ -1,4 +1,4 @@
-import { byId, handleSubmit } from './elements/index.ts'
+import { byId, handleSearch } from './elements/index.ts'
 
 /** Milliseconds without a key after which the page searches. */
 const PAUSE_MS = 200
@@ -41,7 +41,6 @@ const showFilters = (fresh: HTMLDetailsElement): void => {
 // A wide page shows the filters even while they are closed: then they are open for screen readers, too.
 if (matchMedia('(min-width: 60rem)').matches) byId('filters', HTMLDetailsElement).open = true
 
-let timer: number | undefined
 let pending: AbortController | undefined
 
 const search = async (): Promise<void> => {
@@ -58,11 +57,4 @@ const search = async (): Promise<void> => {
   }
 }
 
-form.addEventListener('input', () => {
-  clearTimeout(timer)
-  timer = setTimeout(search, PAUSE_MS)
-})
-handleSubmit(form, () => {
-  clearTimeout(timer)
-  void search()
-})
+handleSearch(form, PAUSE_MS, search)

@@ -51,7 +51,7 @@ const check = async (): Promise<void> => {
   const text = input.value
   if (text.trim() === '') return announce('warn', 'Paste a card first.')
   if (text.length > MAX_TEXT_LENGTH) return announce('bad', 'This text is too large for a card.')
-  const { parseFile } = await reach(import('../../card/file/index.ts'))
+  const { parseFile } = await import('../../card/file/index.ts').catch(() => Promise.reject(UNREACHABLE))
   const parsed = parseFile(guessName(text), text)
   if ('problems' in parsed) {
     announce('bad', 'This text cannot be read.')
@@ -141,16 +141,15 @@ const showMarks = (all: readonly Mark[]): void => {
   append(output, all.length > MAX_MARKS && hint(plural(all.length - MAX_MARKS, 'more finding')))
 }
 
-const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLElement =>
-  element(
-    marks.length > 0 ? 'li.marked' : 'li',
-    button(String(line), () => selectLine(line), { 'aria-label': `Go to line ${line}` }),
-    element('code', { dir: 'ltr' }, shorten(text, 500)),
-    marks.map(({ kind, pointer = '', text }) => {
-      const place = pointer !== '' && [' ', element('code', pointer)]
-      return element(`p.message.${kind}`, { dir: 'auto' }, element('strong', KIND_LABELS[kind]), place, ` ${text}`)
-    }),
-  )
+const renderLine = (line: number, text: string, marks: readonly Mark[]): HTMLElement => {
+  const toText = button(String(line), () => selectLine(line), { 'aria-label': `Go to line ${line}` })
+  const content = element('code', { dir: 'ltr' }, shorten(text, 500))
+  const messages = marks.map(({ kind, pointer = '', text }) => {
+    const place = pointer !== '' && [' ', element('code', pointer)]
+    return element(`p.message.${kind}`, { dir: 'auto' }, element('strong', KIND_LABELS[kind]), place, ` ${text}`)
+  })
+  return element(marks.length > 0 ? 'li.marked' : 'li', toText, content, messages)
+}
 
 const selectLine = (line: number): void => {
   const before = input.value.split('\n').slice(0, line - 1)
@@ -169,8 +168,6 @@ const openFile = async (file: File | undefined): Promise<void> => {
 
 /** The error of a request to a host that does not respond. */
 const UNREACHABLE = new Error('unreachable')
-
-const reach = <Result>(request: Promise<Result>): Promise<Result> => request.catch(() => Promise.reject(UNREACHABLE))
 
 /** Checks the text, and reports why that failed: any failure but that of a request is a defect of this page. */
 const checkSafely = async (): Promise<void> => {

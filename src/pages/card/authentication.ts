@@ -19,10 +19,8 @@ export const requirementSentence = (
   const alternatives = requirements
     .map(requirement => Object.entries(requirement.schemes))
     .filter(required => required.length > 0)
-    .map(required => {
-      const credentials = required.map(([name, { list }]) => credential(name, schemes, list))
-      return sentenceList(credentials, 'and')
-    })
+    .map(required => required.map(([name, { list }]) => credential(name, schemes, list)))
+    .map(credentials => sentenceList(credentials, 'and'))
   if (alternatives.length === 0) return html`<p>Anyone may call this agent: its card asks for no credentials.</p>`
   const either = alternatives.length > 1 ? 'either ' : ''
   const anonymous = allowsAnonymous(requirements) && ' Calls without credentials are answered too.'
@@ -45,17 +43,13 @@ const schemeWords = (scheme: Partial<Scheme>): Html | undefined => {
   const { apiKeySecurityScheme: key, httpAuthSecurityScheme: http } = scheme
   if (key)
     return html`an API key in the ${key.location === 'query' ? 'query parameter' : key.location} ${code(key.name)}`
-  if (http) return httpWords(http)
+  const httpScheme = http?.scheme.toLowerCase()
+  if (httpScheme === 'basic') return html`a user name and a password (HTTP Basic)`
+  if (http && httpScheme !== 'bearer') return html`HTTP credentials of the scheme ${inline(http.scheme)}`
+  if (http) return html`a bearer token${http.bearerFormat !== undefined && html` (${inline(http.bearerFormat)})`}`
   if (scheme.oauth2SecurityScheme) return html`an OAuth 2.0 access token`
   if (scheme.openIdConnectSecurityScheme) return html`a token from an OpenID Connect provider`
   return scheme.mtlsSecurityScheme && html`a TLS client certificate`
-}
-
-const httpWords = ({ scheme, bearerFormat }: NonNullable<Scheme['httpAuthSecurityScheme']>): Html => {
-  const name = scheme.toLowerCase()
-  if (name === 'bearer') return html`a bearer token${bearerFormat !== undefined && html` (${inline(bearerFormat)})`}`
-  if (name === 'basic') return html`a user name and a password (HTTP Basic)`
-  return html`HTTP credentials of the scheme ${inline(scheme)}`
 }
 
 /** Describes how to get credentials of each scheme of a card. */

@@ -84,17 +84,14 @@ const toCredential = (scheme: Scheme, suffix: string): Credential | undefined =>
   if (key && !httpToken.test(key.name)) return undefined
   if (key?.location === 'cookie') return headerCredential(variable, `${key.name}=`, 'Cookie')
   if (key) return headerCredential(variable, '', key.name)
-  if (http) return httpCredential(http.scheme, suffix)
-  if (scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme) return headerCredential(`AGENT_TOKEN${suffix}`)
+  const httpScheme = http?.scheme.toLowerCase()
+  if (httpScheme === 'basic') return { kind: 'basic', user: 'AGENT_USER', password: 'AGENT_PASSWORD' }
+  if (http && httpScheme !== 'bearer')
+    return httpToken.test(http.scheme) ? headerCredential('AGENT_CREDENTIALS', `${http.scheme} `) : undefined
+  if (http || scheme.oauth2SecurityScheme || scheme.openIdConnectSecurityScheme)
+    return headerCredential(`AGENT_TOKEN${suffix}`)
   if (!scheme.mtlsSecurityScheme) return undefined
   return { kind: 'certificate', certificate: 'AGENT_CERTIFICATE', key: 'AGENT_CERTIFICATE_KEY' }
-}
-
-const httpCredential = (scheme: string, suffix: string): Credential | undefined => {
-  const name = scheme.toLowerCase()
-  if (name === 'bearer') return headerCredential(`AGENT_TOKEN${suffix}`)
-  if (name === 'basic') return { kind: 'basic', user: 'AGENT_USER', password: 'AGENT_PASSWORD' }
-  return httpToken.test(scheme) ? headerCredential('AGENT_CREDENTIALS', `${scheme} `) : undefined
 }
 
 /** The content of a message, as a part of A2A 1.0. */

@@ -30,19 +30,16 @@ export const getCardPage = async ({ params: { id }, ...context }: RequestContext
 export const renderCardPage = (facts: CardFacts, view: View, document: Json): Page => {
   const { id, source } = facts
   const { card, isCut } = boundCard(facts.card)
-  const raw = rawPath(id, view)
   const checked = source && isStale(source) && new Date(source.checked)
+  const cut = html`<p class="message warn">This card is too large for a page, which shows a part of it.
+<a href="${rawPath(id, view)}">The raw document</a> has all.</p>`
   const main = html`<article class="card-page">
 ${
   checked &&
   html`<p class="message warn">This host cannot reach the server that publishes this card. This is the copy of
 <time datetime="${checked.toISOString()}">${checked.toUTCString()}</time>.</p>`
 }
-${
-  isCut &&
-  html`<p class="message warn">This card is too large for a page, which shows a part of it.
-<a href="${raw}">The raw document</a> has all.</p>`
-}
+${isCut && cut}
 ${hero(facts, card)}
 ${cardColumns(facts, card)}
 ${consoleSection(facts)}
@@ -50,15 +47,11 @@ ${snippetsSection(snippetsFor(facts))}
 ${documentSection(id, view, document)}
 <p id="status" class="visually-hidden" role="status"></p>
 </article>`
-  return {
-    title: pageTitle(facts),
-    description: pageDescription(facts),
-    section: 'agents',
-    head: shareHead(facts),
-    main,
-    script: 'card-page.js',
-    connectTo: callableOrigins(facts),
-  }
+  const title = headline(facts.card.name, MAX_TITLE_LENGTH) || id
+  const description = headline(facts.card.description, MAX_DESCRIPTION_LENGTH)
+  const head = shareHead(facts, title, description)
+  const connectTo = callableOrigins(facts)
+  return { title, description, section: 'agents', head, main, script: 'card-page.js', connectTo }
 }
 
 const hero = (facts: CardFacts, { name, description, provider }: AgentCard): Html => {
@@ -84,11 +77,8 @@ const icon = ({ id, card, origin }: CardFacts): Html => {
   const url = card.iconUrl === undefined ? null : parseUrl(card.iconUrl)
   // Without the origin, because the page may have been opened under another name of this host.
   const own = url?.origin === origin ? url.pathname.replace(/^\/+/, '/') + url.search : undefined
-  const image =
-    own === undefined
-      ? renderMonogram({ id, name: card.name }, { size: 64 })
-      : html`<img src="${own}" alt="" width="64" height="64">`
-  return html`<div class="icon">${image}</div>`
+  const image = own !== undefined && html`<img src="${own}" alt="" width="64" height="64">`
+  return html`<div class="icon">${image || renderMonogram({ id, name: card.name }, { size: 64 })}</div>`
 }
 
 /** Renders the section in which a person tries the agent, which src/pages/browser/console fills when it opens. */
@@ -119,16 +109,11 @@ const callableOrigins = ({ card, origin }: CardFacts): string[] => {
 const MAX_TITLE_LENGTH = 100
 const MAX_DESCRIPTION_LENGTH = 280
 
-const pageTitle = ({ card, id }: CardFacts): string => headline(card.name, MAX_TITLE_LENGTH) || id
-
-const pageDescription = ({ card }: CardFacts): string => headline(card.description, MAX_DESCRIPTION_LENGTH)
-
 /** Renders what previews and search engines read. It names no picture: that of the agent is SVG, which most reject. */
-const shareHead = (facts: CardFacts): Html => {
+const shareHead = (facts: CardFacts, title: string, description: string): Html => {
   const { id, origin, cardUrl } = facts
   const url = `${origin}/agents/${id}`
-  const title = pageTitle(facts)
-  const description = pageDescription(facts)
+  const data = structuredData(facts, title, description, url)
   return html`<link rel="canonical" href="${url}">
 <link rel="alternate" type="application/json" href="${cardUrl}" title="Agent Card">
 <meta property="og:type" content="website">
@@ -139,36 +124,34 @@ const shareHead = (facts: CardFacts): Html => {
 <meta name="twitter:card" content="summary">
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
-<script type="application/ld+json">${jsonInScript(structuredData(facts, url))}</script>`
+<script type="application/ld+json">${jsonInScript(data)}</script>`
 }
 
 /** Describes an agent in the terms of schema.org. */
-const structuredData = (facts: CardFacts, url: string): Json => {
-  const { card, modified } = facts
+const structuredData = ({ card, modified }: CardFacts, name: string, description: string, url: string): object => {
   const { provider, documentationUrl } = card
   const help = webUrl(documentationUrl)
-  const providerUrl = webUrl(provider?.url)
   const organization = provider?.organization !== undefined && {
     '@type': 'Organization',
     name: headline(provider.organization, MAX_TITLE_LENGTH),
-    ...(providerUrl !== undefined && { url: providerUrl }),
+    url: webUrl(provider.url),
   }
   return {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
-    name: pageTitle(facts),
-    description: pageDescription(facts),
+    name,
+    description,
     applicationCategory: 'AI agent',
     softwareVersion: headline(card.version, MAX_TITLE_LENGTH),
     url,
     dateModified: modified.toISOString(),
-    ...(help !== undefined && { softwareHelp: { '@type': 'CreativeWork', url: help } }),
-    ...(organization && { provider: organization }),
+    softwareHelp: help && { '@type': 'CreativeWork', url: help },
+    provider: organization || undefined,
   }
 }
 
 /** Writes JSON that ends no script element and begins no comment, whatever its strings are. */
-const jsonInScript = (value: Json) => raw(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter))
+const jsonInScript = (value: object) => raw(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter))
 
 /** The views of a card, the default first: a representation, its name in `?view=`, and its label. */
 export const views = (['1.0', '0.3', 'agent-card.json', 'gopherhole', 'superx', 'shaman', 'telex'] as const).map(

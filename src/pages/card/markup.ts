@@ -57,9 +57,8 @@ export const code = (text: string): Html => html`<code dir="auto">${printable(te
 /** Renders a link of a card, or its text where nobody may follow it. */
 export const webLink = (text: string, label = text): Html => {
   const url = webUrl(text)
-  return url === undefined
-    ? inline(label)
-    : html`<a href="${url}" rel="noopener nofollow ugc" dir="auto">${printable(label)}</a>`
+  if (url === undefined) return inline(label)
+  return html`<a href="${url}" rel="noopener nofollow ugc" dir="auto">${printable(label)}</a>`
 }
 
 /** Joins items as in a sentence: `a, b and c`. */

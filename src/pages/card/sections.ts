@@ -48,12 +48,10 @@ const section = (id: string, title: string | Html, content: Html): Html =>
 ${content}
 </section>`
 
-const skillsSection = ({ skills, securitySchemes }: AgentCard, total: number): Html =>
-  section(
-    'skills',
-    html`Skills <span class="muted">(${total})</span>`,
-    html`${skills.map(skill => skillItem(skill, securitySchemes))}`,
-  )
+const skillsSection = ({ skills, securitySchemes }: AgentCard, total: number): Html => {
+  const items = html`${skills.map(skill => skillItem(skill, securitySchemes))}`
+  return section('skills', html`Skills <span class="muted">(${total})</span>`, items)
+}
 
 const skillItem = (skill: AgentSkill, schemes: AgentCard['securitySchemes']): Html => {
   const { id, name, description, tags, examples = [], inputModes, outputModes, securityRequirements = [] } = skill
@@ -102,12 +100,10 @@ class="copy" data-copies="endpoint-${index}" aria-label="Copy endpoint ${index +
 </li>`
 }
 
-const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html =>
-  section(
-    'authentication',
-    'Authentication',
-    html`${requirementSentence(securityRequirements, securitySchemes)}\n${schemeList(securitySchemes)}`,
-  )
+const authenticationSection = ({ securityRequirements, securitySchemes }: AgentCard): Html => {
+  const needed = requirementSentence(securityRequirements, securitySchemes)
+  return section('authentication', 'Authentication', html`${needed}\n${schemeList(securitySchemes)}`)
+}
 
 const capabilityWords = [
   ['streaming', 'Streams its answers as they arise.', 'Answers as a whole, without streaming.'],
@@ -158,8 +154,7 @@ const formatTime = (time: Date): string =>
 
 /** Renders code that calls the agent. */
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {
-  const variables = (snippets[0]?.variables ?? []).map(name => html`<code>${name}</code>`)
-  const list = html`${variables.map((name, index) => [index > 0 && ', ', name])}`
+  const variables = (snippets[0]?.variables ?? []).map((name, index) => [index > 0 && ', ', html`<code>${name}</code>`])
   const items = snippets.map(
     ({ name, title, code: text }, index) =>
       html`<details class="panel snippet" name="snippets"${index === 0 && html` open`}>
@@ -172,7 +167,7 @@ dir="ltr"><code id="snippet-${name}">${text}</code></pre>
   )
   const fallback = html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`
   const content = html`${snippets.length === 1 && fallback}
-${variables.length > 0 && html`<p>The code reads your credentials from the environment: ${list}.</p>`}
+${variables.length > 0 && html`<p>The code reads your credentials from the environment: ${variables}.</p>`}
 ${items}`
   return section('snippets', 'Call it from code', content)
 }
@@ -227,17 +222,15 @@ that it could trust for them.</p>`
       ? html`<li class="yes">${sdk}: accepts the card.</li>`
       : html`<li class="no">${sdk}: does not accept the card. It ${inline(headline(reason, MAX_NAME_LENGTH))}.</li>`,
   )
+  const verifiers = html`<h3 id="verifiers">Which verifiers accept them</h3>
+<p>With the <a href="/.well-known/jwks.json">keys of this host</a>:</p>
+<ul class="capabilities" aria-labelledby="verifiers">${verdictItems}</ul>`
   const body = JSON.stringify({ url: cardUrl })
   const command = `curl ${new URL('/verify', cardUrl).href} -H 'Content-Type: application/json' -d '${body}'`
   const content = html`<ul class="endpoints">${signers.slice(0, MAX_SHOWN_SIGNERS).map(signerItem)}</ul>
 ${rest > 0 && html`<p>And ${rest} more.</p>`}
 ${signers.some(({ by }) => by === 'author') && unverified}
-${
-  verdictItems &&
-  html`<h3 id="verifiers">Which verifiers accept them</h3>
-<p>With the <a href="/.well-known/jwks.json">keys of this host</a>:</p>
-<ul class="capabilities" aria-labelledby="verifiers">${verdictItems}</ul>`
-}
+${verdictItems && verifiers}
 <h3>Verify them</h3>
 <p>This host, and any other Calling Card host, verifies the card at an address:</p>
 <p class="copied"><code id="verify" dir="ltr">${command}</code><button type="button" class="copy" data-copies="verify"

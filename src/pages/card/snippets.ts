@@ -65,7 +65,8 @@ const curlOptions = (credential: Credential): string[] => {
 
 const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonObject } => {
   const { url, binding, version, tenant } = target
-  const message = messageIn(target, part)
+  const head = { messageId: RUN_ID, role: 'ROLE_USER' }
+  const message = { ...head, ...writeObject('message', { ...head, parts: [part] }, target) }
   const base = webUrl(url) ?? url
   if (binding === 'JSONRPC') {
     const params = { message, ...(tenant !== undefined && { tenant }) }
@@ -75,17 +76,9 @@ const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonO
   return { url: `${base.replace(/\/$/, '')}/${prefix}${pathOf('send', version)}`, body: { message } }
 }
 
-const messageIn = (target: CallTarget, part: Part): JsonObject => {
-  const head = { messageId: RUN_ID, role: 'ROLE_USER' }
-  return { ...head, ...writeObject('message', { ...head, parts: [part] }, target) }
-}
-
 // JavaScript
 
-const javascript = (
-  { cardUrl }: CardFacts,
-  { target, part, extensions, credentials, forCard }: ExampleCall,
-): string => {
+const javascript = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: ExampleCall) => {
   const legacy = target && isPreV1(target.version) ? ['legacyCompat: { enabled: true }'] : []
   const isPlain = credentials.length + forCard.length + legacy.length === 0
   const transports = ['JsonRpcTransportFactory', 'RestTransportFactory']

@@ -63,11 +63,9 @@ const renderGroup = (name: FacetName, chosen: readonly string[], found: readonly
   })
   const rest = boxes.slice(MAX_SHOWN)
   const more = html`<details><summary>${rest.length} more</summary><ul>${rest}</ul></details>`
-  return (
-    boxes.length > 0 &&
-    html`<fieldset><legend>${labels[name]}</legend>
+  if (boxes.length === 0) return false
+  return html`<fieldset><legend>${labels[name]}</legend>
 <ul>${boxes.slice(0, MAX_SHOWN)}</ul>
 ${rest.length > 0 && more}
 </fieldset>`
-  )
 }

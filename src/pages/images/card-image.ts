@@ -43,10 +43,13 @@ export const renderBusinessCard = ({ id, card, url }: BusinessCard) => {
   const tagline = firstSentence(card.description)
   const names = card.skills.slice(0, MAX_CHIPS).map(skill => toLine(skill.name) || toLine(skill.id))
   const skills = { names, total: card.skills.length }
+  const described = names.slice(0, MAX_DESCRIBED_SKILLS).map(skill => fitLine(skill, MAX_LABEL_WIDTH / 2))
+  const more = skills.total > described.length ? ` and ${skills.total - described.length} more` : ''
+  const about = `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${described.join(', ')}${more}. QR code: ${url}`
   const monogram = { size: MONOGRAM_SIZE, x: layout.place(MARGIN, MONOGRAM_SIZE), y: MARGIN }
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"
 viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="${FONTS}"><title>${fitLine(name, MAX_LABEL_WIDTH)}</title>
-<desc>${describe(tagline, skills, url)}</desc><style>${CARD_STYLE}</style>
+<desc>${about}</desc><style>${CARD_STYLE}</style>
 <rect width="${WIDTH}" height="${HEIGHT}" rx="16" ${fill('line')}/>
 <rect x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="15" ${fill('surface')}/>
 ${renderMonogram({ id, name }, monogram)}
@@ -59,12 +62,6 @@ ${renderFooter(url, card, layout)}</svg>`
 /** Characters of the text that screen readers get, in em as all widths. */
 const MAX_LABEL_WIDTH = 100
 const MAX_DESCRIBED_SKILLS = 10
-
-const describe = (tagline: string, skills: Skills, url: string): string => {
-  const names = skills.names.slice(0, MAX_DESCRIBED_SKILLS).map(skill => fitLine(skill, MAX_LABEL_WIDTH / 2))
-  const more = skills.total > names.length ? ` and ${skills.total - names.length} more` : ''
-  return `${fitLine(tagline, 2 * MAX_LABEL_WIDTH)} Skills: ${names.join(', ')}${more}. QR code: ${url}`
-}
 
 type Layout = ReturnType<typeof createLayout>
 

@@ -45,8 +45,8 @@ export const firstSentence = (text: string): string => {
   const start = text.slice(0, MAX_READ_LENGTH).trimStart()
   const [paragraph = ''] = start.split(/\n\s*\n/, 1)
   const line = toLine(paragraph)
-  for (const { segment } of sentences.segment(line)) return segment.trim()
-  return line
+  const [first] = sentences.segment(line)
+  return first?.segment.trim() ?? line
 }
 
 const EMOJI_WIDTH = 1.4
@@ -95,10 +95,6 @@ const opening = /^[\p{Ps}\p{Pi}]/u
 const withoutSpaces = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const words = new Intl.Segmenter('en', { granularity: 'word' })
 
-/** Returns where words begin in a text of a script without spaces, found with a dictionary. */
-const findWords = (text: string): ReadonlySet<number> =>
-  new Set(withoutSpaces.test(text) ? Array.from(words.segment(text), ({ index }) => index) : [])
-
 /** Checks whether a line may end here: after spaces and hyphens, and between ideographs (a part of UAX #14). */
 const isBreak = (before: string, after: string): boolean =>
   after !== ' ' &&
@@ -111,7 +107,9 @@ export const wrapLine = (text: string, maxWidth: number, maxLines: number): stri
   let line: Placed[] = []
   let breakAt = 0
   let index = 0
-  const wordStarts = maxLines > 1 ? findWords(text) : new Set()
+  // Only a dictionary finds where words begin in a text of a script without spaces.
+  const found = maxLines > 1 && withoutSpaces.test(text) ? [...words.segment(text)] : []
+  const wordStarts = new Set(found.map(({ index }) => index))
   for (const grapheme of graphemes(text)) {
     const last = line.at(-1)
     const isWord = wordStarts.has(index) && withoutSpaces.test(grapheme)

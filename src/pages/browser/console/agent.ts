@@ -47,8 +47,7 @@ export const connectAgent = async (card: AgentCard, endpoint: CallTarget, fetchI
   let lastBody = Promise.resolve('')
   const keepBody: typeof fetch = async (...request) => {
     const response = await fetchImpl(...request)
-    const isJson = isJsonType(response.headers.get('Content-Type'))
-    if (isJson) lastBody = response.clone().text()
+    if (isJsonType(response.headers.get('Content-Type'))) lastBody = response.clone().text()
     // Only the extended card is read from it.
     lastBody.catch(() => {})
     return response

@@ -48,23 +48,18 @@ export const needsPerson = ({ state }: Progress): boolean =>
   state === 'input required' || state === 'authentication required'
 
 /** Renders why a call has no result, with a button for each fix. */
-export const renderRefusal = ({ title, message, cause, fixes }: Refusal, onFix: (fix: Fix) => void): HTMLElement =>
-  element(
-    'div.message.bad',
-    { role: 'alert' },
-    element('h3', title),
-    element('p.console-text', { dir: 'auto' }, message),
-    cause && renderCause(cause),
-    element('p.console-actions', ...fixes.map(fix => button(fix.label, () => onFix(fix)))),
-  )
+export const renderRefusal = ({ title, message, cause, fixes }: Refusal, onFix: (fix: Fix) => void): HTMLElement => {
+  const text = [element('h3', title), element('p.console-text', { dir: 'auto' }, message)]
+  const buttons = fixes.map(fix => button(fix.label, () => onFix(fix)))
+  const actions = element('p.console-actions', buttons)
+  return element('div.message.bad', { role: 'alert' }, text, cause && renderCause(cause), actions)
+}
 
 const renderCause = ({ pointer, line, lines }: NonNullable<Refusal['cause']>): Child => {
   if (line === undefined) return element('p', 'The card does not have ', code(pointer), '.')
   const text = lines.map((text, index) => `${String(line + index).padStart(4)}  ${text}`).join('\n')
-  return [
-    element('p', 'Because of ', code(pointer), `, line ${line} of the card:`),
-    rawText('Lines of the card', escapeInvisible(text)),
-  ]
+  const place = element('p', 'Because of ', code(pointer), `, line ${line} of the card:`)
+  return [place, rawText('Lines of the card', escapeInvisible(text))]
 }
 
 /** Renders a text that is shown as it is. */

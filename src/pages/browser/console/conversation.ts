@@ -30,13 +30,8 @@ export class Turn {
   readonly #badge = element('span.badge')
   readonly #ids = element('span.muted.console-ids')
   readonly #messages = element('div')
-  readonly #answer = element(
-    'div.console-answer',
-    { hidden: '' },
-    element('h3', 'Agent'),
-    element('p', this.#badge, ' ', this.#ids),
-    this.#messages,
-  )
+  readonly #about = element('p', this.#badge, ' ', this.#ids)
+  readonly #answer = element('div.console-answer', { hidden: '' }, element('h3', 'Agent'), this.#about, this.#messages)
   readonly element: HTMLElement
   readonly #artifacts = new Map<string, ReturnType<typeof showArtifact>>()
   readonly #seenMessages = new Set<string>()
@@ -117,12 +112,9 @@ const showArtifact = ({ name, description, artifactId }: Artifact, budget: Budge
   let shown = new PartList(budget)
   /** What the artifact was replaced with last: a task that is polled repeats its artifacts. */
   let replacedWith: string | undefined
-  const section = element(
-    'section.console-artifact',
-    element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`),
-    description !== '' && element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
-    shown.element,
-  )
+  const heading = element('h4', { dir: 'auto' }, `Artifact: ${shorten(name || artifactId, 200)}`)
+  const about = description !== '' && element('p.muted', { dir: 'auto' }, shorten(description, 2000))
+  const section = element('section.console-artifact', heading, about, shown.element)
   return {
     element: section,
     append: (parts: readonly Part[]): void => {

@@ -53,6 +53,10 @@ export const createMessageForm = (
   const otherModes = element('input', { type: 'text', placeholder: 'image/png, text/*', ...PLAIN_INPUT })
   const [pollLabel, poll] = checkbox('Return at once, then ask for the task until it ends')
   const [viaHostLabel, viaHost] = checkbox('Send through this host, which checks the call against the card')
+  const protocol = [field('Skill', skill), field('Binding', binding), field('Protocol version', version)]
+  const legend = element('legend', 'Accepted output modes')
+  const mayChoose = hint('Without any, the agent chooses.')
+  const accepted = element('fieldset', legend, mayChoose, modes, field('Other modes', otherModes))
   const buttons = [
     button('Send', undefined, { type: 'submit', class: 'primary' }),
     button('Send and stream', () => onSubmit('stream')),
@@ -64,19 +68,7 @@ export const createMessageForm = (
     examples,
     dataDetails,
     field('File', file),
-    details(
-      'How it is sent',
-      element('div.console-grid', field('Skill', skill), field('Binding', binding), field('Protocol version', version)),
-      element(
-        'fieldset',
-        element('legend', 'Accepted output modes'),
-        hint('Without any, the agent chooses.'),
-        modes,
-        field('Other modes', otherModes),
-      ),
-      pollLabel,
-      hostUrl !== undefined && viaHostLabel,
-    ),
+    details('How it is sent', element('div.console-grid', protocol), accepted, pollLabel, hostUrl && viaHostLabel),
     element('p.console-actions', buttons),
   )
   let skills: readonly AgentSkill[] = []

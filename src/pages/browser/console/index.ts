@@ -24,7 +24,8 @@ export const openConsole = async (section: HTMLElement): Promise<void> => {
   const hostOrigins = [location.origin, origin]
   const isElsewhere = callableEndpoints(card).some(({ url }) => !hostOrigins.includes(new URL(url).origin))
   const isForwarded = route === 'direct' || (route === 'gateway' && isElsewhere)
-  const console = new Console(card, hostOrigins, isForwarded ? `${location.origin}${path}/a2a` : undefined)
+  const hostUrl = isForwarded ? `${location.origin}${path}/a2a` : undefined
+  const console = createConsole(card, hostOrigins, hostUrl)
   section.replaceChildren(...[section.querySelector('h2')].filter(each => each !== null), console.element)
   console.focus()
 }
@@ -40,150 +41,98 @@ const NO_ENDPOINT =
   'This agent has no endpoint that a browser can call: neither JSON-RPC nor HTTP+JSON in A2A ' +
   `${wireVersions.toReversed().join(' or ')}.`
 
-class Console {
-  readonly element: HTMLElement
-  readonly #status = element('p.console-status', { role: 'status' })
-  readonly #log = element('div.console-log', { role: 'log', 'aria-label': 'Conversation', 'aria-live': 'off' })
-  readonly #exchanges = createExchangeView()
-  readonly #refusal = element('div', { tabindex: '-1' })
-  readonly #extended = element('div')
-  readonly #form: ReturnType<typeof createMessageForm>
-  readonly #credentials: ReturnType<typeof createCredentialFields>
-  readonly #controls = createControls({
-    onStop: () => this.#abort?.abort(),
-    onCancel: () => void this.#cancelTask(),
-    onFollow: () => void this.#followTask(),
-    onReset: () => this.#startConversation(),
-  })
-  readonly #card: AgentCard
-  /** The origins of this host, which receive its tokens, so no card may name them. */
-  readonly #hostOrigins: readonly string[]
-  #abort: AbortController | undefined
-  #turn: Turn | undefined
-  #extensions: string[] = []
+/** Creates the console of an agent. `hostOrigins` receive the tokens of this host, so no card may name them. */
+const createConsole = (card: AgentCard, hostOrigins: readonly string[], hostUrl: string | undefined) => {
+  const status = element('p.console-status', { role: 'status' })
+  const log = element('div.console-log', { role: 'log', 'aria-label': 'Conversation', 'aria-live': 'off' })
+  const exchanges = createExchangeView()
+  const refusal = element('div', { tabindex: '-1' })
+  const extended = element('div')
+  let abort: AbortController | undefined
+  let current: Turn | undefined
+  let extensions: string[] = []
 
-  constructor(card: AgentCard, hostOrigins: readonly string[], hostUrl: string | undefined) {
-    this.#card = card
-    this.#hostOrigins = hostOrigins
-    this.#form = createMessageForm(card, hostUrl, action => void this.#submit(action))
-    this.#credentials = createCredentialFields(card, hostOrigins)
-    this.#form.element.prepend(this.#controls.continuationField)
-    const hasEndpoint = this.#form.endpoint() !== undefined
-    this.#form.element.hidden = !hasEndpoint
-    if (card.capabilities?.extendedAgentCard)
-      this.#credentials.element.append(button('Read the extended card', () => void this.#readExtendedCard()))
-    this.element = element(
-      'div.console',
-      element(
-        'div.console-main',
-        !hasEndpoint && element('p.message.warn', NO_ENDPOINT),
-        this.#log,
-        this.#refusal,
-        this.#status,
-        this.#controls.element,
-        this.#form.element,
-        this.#credentials.element,
-        this.#extended,
-      ),
-      element(
-        'section.console-raw-pane',
-        { 'aria-label': 'Raw exchange' },
-        element('h3', 'Raw exchange'),
-        this.#exchanges.element,
-      ),
-    )
-    this.#showProgress()
-  }
-
-  focus(): void {
-    this.#form.focus()
-  }
-
-  async #submit(action: 'send' | 'stream'): Promise<void> {
-    if (this.#abort) return
-    const message = await this.#form.read()
+  const submit = async (action: 'send' | 'stream'): Promise<void> => {
+    if (abort) return
+    const message = await form.read()
     if (!message) return
-    const continuation = this.#controls.readContinuation()
-    if (continuation === 'new') this.#startConversation()
-    const before = this.#turn
+    const continuation = controls.readContinuation()
+    if (continuation === 'new') startConversation()
+    const before = current
     const draft: Draft = {
       ...message,
       contextId: before?.progress?.contextId ?? '',
       taskId: continuation === 'task' ? (before?.progress?.taskId ?? '') : '',
     }
     const turn = new Turn(draft.parts)
-    this.#turn = turn
-    this.#log.append(turn.element)
-    if (this.#log.childElementCount > MAX_TURNS) {
-      this.#log.firstChild?.remove()
-      this.#log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
+    current = turn
+    log.append(turn.element)
+    if (log.childElementCount > MAX_TURNS) {
+      log.firstChild?.remove()
+      log.ariaLabel = `Conversation, the last ${MAX_TURNS} messages`
     }
-    const isAnswered = await this.#call(turn, {
-      call: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
+    const isAnswered = await call(turn, {
+      makeCall: (agent, options) => (action === 'stream' ? agent.stream(draft, options) : agent.send(draft, options)),
       draft,
-      retry: fix => this.#submit(fix?.kind === 'send-without-stream' ? 'send' : action),
+      retry: fix => submit(fix?.kind === 'send-without-stream' ? 'send' : action),
     })
-    if (isAnswered || turn.progress) this.#form.clearMessage()
+    if (isAnswered || turn.progress) form.clearMessage()
     else {
       // The form still has the message.
       turn.element.remove()
-      if (this.#turn === turn) this.#turn = before
-      this.#showProgress()
+      if (current === turn) current = before
+      showProgress()
     }
     if (isAnswered && draft.returnImmediately && action === 'send' && turn.progress?.state !== undefined)
-      await this.#followTask('poll')
+      await followTask('poll')
   }
 
   /** Makes a call whose events a turn shows. Returns whether it succeeded; a refusal is explained. */
-  #call(
+  const call = (
     turn: Turn,
-    { call, ...attempt }: Attempt & { call: (agent: Agent, options: CallOptions) => ReturnType<Agent['send']> },
-  ): Promise<boolean> {
-    return this.#perform(attempt, async (agent, options) => {
-      for await (const event of call(agent, options)) {
+    { makeCall, ...attempt }: Attempt & { makeCall: (...to: Parameters<Action>) => ReturnType<Agent['send']> },
+  ): Promise<boolean> =>
+    perform(attempt, async (agent, options) => {
+      for await (const event of makeCall(agent, options)) {
         const state = turn.progress?.state
         turn.apply(event)
-        if (turn.progress?.state !== state) this.#announce(`The task is ${turn.progress?.state ?? 'answered'}.`)
-        this.#showProgress()
+        if (turn.progress?.state !== state) announce(`The task is ${turn.progress?.state ?? 'answered'}.`)
+        showProgress()
       }
     })
-  }
 
   /** Does something at the agent while the form waits. Returns whether it succeeded; a refusal is explained. */
-  async #perform(attempt: Attempt, action: Action): Promise<boolean> {
-    if (!this.#form.endpoint()) return false
-    this.#abort = new AbortController()
-    const { signal } = this.#abort
-    this.#refusal.replaceChildren()
-    this.#form.setBusy(true)
-    this.#announce(WAITING)
-    this.#showProgress()
-    const failure = await this.#connect(signal, action)
-    this.#abort = undefined
-    this.#form.setBusy(false)
-    if (!failure && this.#status.textContent === WAITING) this.#announce('The agent answered.')
-    this.#showProgress()
-    if (signal.aborted) this.#announce('Stopped. The agent may still be at work.')
-    else if (failure) this.#explain(failure, attempt)
-    else if (this.#turn?.progress && needsPerson(this.#turn.progress)) this.#form.focus()
+  const perform = async (attempt: Attempt, action: Action): Promise<boolean> => {
+    if (!form.endpoint()) return false
+    abort = new AbortController()
+    const { signal } = abort
+    refusal.replaceChildren()
+    form.setBusy(true)
+    announce(WAITING)
+    showProgress()
+    const failure = await connect(signal, action)
+    abort = undefined
+    form.setBusy(false)
+    if (!failure && status.textContent === WAITING) announce('The agent answered.')
+    showProgress()
+    if (signal.aborted) announce('Stopped. The agent may still be at work.')
+    else if (failure) explain(failure, attempt)
+    else if (current?.progress && needsPerson(current.progress)) form.focus()
     return failure === undefined
   }
 
   /** Does something at the agent, whose exchanges are shown. Returns why it failed. */
-  async #connect(signal: AbortSignal, action: Action) {
-    const endpoint = this.#form.endpoint()
+  const connect = async (signal: AbortSignal, action: Action) => {
+    const endpoint = form.endpoint()
     if (!endpoint) return undefined
     let exchange: Exchange | undefined
-    const fetchImpl = createRecorder({
-      credentials: () => this.#credentials.read(),
-      hostOrigins: this.#hostOrigins,
-      onChange: changed => {
-        exchange = changed
-        this.#exchanges.update(changed)
-      },
-    })
+    const onChange = (changed: Exchange): void => {
+      exchange = changed
+      exchanges.update(changed)
+    }
+    const fetchImpl = createRecorder({ credentials: credentials.read, hostOrigins, onChange })
     try {
-      await action(await connectAgent(this.#card, endpoint, fetchImpl), { signal, extensions: this.#extensions })
+      await action(await connectAgent(card, endpoint, fetchImpl), { signal, extensions })
       return undefined
     } catch (error) {
       return { error, exchange }
@@ -191,84 +140,110 @@ class Console {
   }
 
   /** Shows what becomes of the task: in a stream if the agent has streams. */
-  async #followTask(way: 'poll' | 'stream' = this.#card.capabilities?.streaming ? 'stream' : 'poll'): Promise<void> {
-    const turn = this.#turn
-    if (!turn?.progress || turn.progress.hasEnded || needsPerson(turn.progress) || this.#abort) return
+  const followTask = async (
+    way: 'poll' | 'stream' = card.capabilities?.streaming ? 'stream' : 'poll',
+  ): Promise<void> => {
+    const turn = current
+    if (!turn?.progress || turn.progress.hasEnded || needsPerson(turn.progress) || abort) return
     const { taskId } = turn.progress
-    await this.#call(turn, {
-      call: (agent, options) => (way === 'poll' ? agent.poll(taskId, options) : agent.follow(taskId, options)),
-      retry: () => this.#followTask(way),
+    await call(turn, {
+      makeCall: (agent, options) => (way === 'poll' ? agent.poll(taskId, options) : agent.follow(taskId, options)),
+      retry: () => followTask(way),
     })
   }
 
   /** Cancels the task while its events may still arrive, which show the same. */
-  async #cancelTask(): Promise<void> {
-    const turn = this.#turn
+  const cancelTask = async (): Promise<void> => {
+    const turn = current
     if (!turn?.progress) return
     const { taskId } = turn.progress
-    this.#controls.setCancelling(true)
-    const failure = await this.#connect(AbortSignal.timeout(CANCEL_TIMEOUT_MS), async (agent, options) => {
+    controls.setCancelling(true)
+    const failure = await connect(AbortSignal.timeout(CANCEL_TIMEOUT_MS), async (agent, options) => {
       turn.apply(await agent.cancel(taskId, options))
-      this.#announce(`The task is ${turn.progress?.state}.`)
+      announce(`The task is ${turn.progress?.state}.`)
     })
-    if (failure) this.#explain(failure, { retry: () => this.#cancelTask() })
-    this.#controls.setCancelling(false)
-    this.#showProgress()
+    if (failure) explain(failure, { retry: cancelTask })
+    controls.setCancelling(false)
+    showProgress()
   }
 
-  async #readExtendedCard(): Promise<void> {
-    if (this.#abort) return
-    await this.#perform({ retry: () => this.#readExtendedCard() }, async (agent, options) => {
-      const card = await agent.readExtendedCard(options)
+  const readExtendedCard = async (): Promise<void> => {
+    if (abort) return
+    await perform({ retry: readExtendedCard }, async (agent, options) => {
+      const read = await agent.readExtendedCard(options)
       const heading = element('h3', { tabindex: '-1' }, 'Extended card')
-      this.#extended.replaceChildren(heading, renderJson(card))
-      const skills = readSkills(card)
-      if (skills) this.#form.setCard({ ...this.#card, skills })
-      this.#announce('The extended card is below. Its skills can be chosen.')
+      extended.replaceChildren(heading, renderJson(read))
+      const skills = readSkills(read)
+      if (skills) form.setCard({ ...card, skills })
+      announce('The extended card is below. Its skills can be chosen.')
       heading.focus()
     })
   }
 
-  #startConversation(): void {
-    this.#abort?.abort()
-    this.#turn = undefined
-    this.#log.replaceChildren()
-    this.#refusal.replaceChildren()
-    this.#announce('A new conversation.')
-    this.#showProgress()
-    this.#form.focus()
+  const startConversation = (): void => {
+    abort?.abort()
+    current = undefined
+    log.replaceChildren()
+    refusal.replaceChildren()
+    announce('A new conversation.')
+    showProgress()
+    form.focus()
   }
 
-  #announce(text: string): void {
-    if (this.#status.textContent !== text) this.#status.textContent = text
+  const announce = (text: string): void => {
+    if (status.textContent !== text) status.textContent = text
   }
 
-  #showProgress(): void {
-    const progress = this.#turn?.progress
-    const isCalling = this.#abort !== undefined
-    this.#controls.show(progress, isCalling)
-    this.#form.setReplying(progress !== undefined && needsPerson(progress))
-    if (isCalling) return
-    if (progress?.state === 'input required') this.#announce('The agent needs more input: write a reply.')
+  const showProgress = (): void => {
+    const progress = current?.progress
+    controls.show(progress, abort !== undefined)
+    form.setReplying(progress !== undefined && needsPerson(progress))
+    if (abort) return
+    if (progress?.state === 'input required') announce('The agent needs more input: write a reply.')
     if (progress?.state === 'authentication required')
-      this.#announce('The agent needs you to authenticate: enter a token, then reply.')
+      announce('The agent needs you to authenticate: enter a token, then reply.')
   }
 
-  #explain(failure: { error: unknown; exchange: Exchange | undefined }, { draft, retry }: Attempt): void {
-    const canUseHost = this.#form.canUseHost()
-    const refusal = explainRefusal({ card: this.#card, draft, canUseHost, ...failure })
+  const explain = (failure: { error: unknown; exchange: Exchange | undefined }, { draft, retry }: Attempt): void => {
+    const explained = explainRefusal({ card, draft, canUseHost: form.canUseHost(), ...failure })
     // The refusal announces itself.
-    this.#announce('')
-    this.#refusal.replaceChildren(renderRefusal(refusal, fix => void this.#applyFix(fix, retry)))
-    this.#refusal.focus()
+    announce('')
+    refusal.replaceChildren(renderRefusal(explained, fix => void applyFix(fix, retry)))
+    refusal.focus()
   }
 
-  async #applyFix(fix: Fix, retry: Attempt['retry']): Promise<void> {
-    this.#refusal.replaceChildren()
-    if (fix.kind === 'enter-token') return this.#credentials.focus()
-    if (fix.kind === 'new-conversation') return this.#startConversation()
-    if (fix.kind === 'announce') this.#extensions = [...new Set([...this.#extensions, ...fix.extensions])]
-    this.#form.apply(fix)
+  const applyFix = async (fix: Fix, retry: Attempt['retry']): Promise<void> => {
+    refusal.replaceChildren()
+    if (fix.kind === 'enter-token') return credentials.focus()
+    if (fix.kind === 'new-conversation') return startConversation()
+    if (fix.kind === 'announce') extensions = [...new Set([...extensions, ...fix.extensions])]
+    form.apply(fix)
     await retry(fix)
+  }
+
+  const controls = createControls({
+    onStop: () => abort?.abort(),
+    onCancel: cancelTask,
+    onFollow: () => followTask(),
+    onReset: startConversation,
+  })
+  const form = createMessageForm(card, hostUrl, submit)
+  const credentials = createCredentialFields(card, hostOrigins)
+  const hasEndpoint = form.endpoint() !== undefined
+  form.element.prepend(controls.continuationField)
+  form.element.hidden = !hasEndpoint
+  if (card.capabilities?.extendedAgentCard)
+    credentials.element.append(button('Read the extended card', readExtendedCard))
+  showProgress()
+  const warning = !hasEndpoint && element('p.message.warn', NO_ENDPOINT)
+  const conversation = [warning, log, refusal, status, controls.element, form.element, credentials.element, extended]
+  const raw = [element('h3', 'Raw exchange'), exchanges.element]
+  return {
+    element: element(
+      'div.console',
+      element('div.console-main', conversation),
+      element('section.console-raw-pane', { 'aria-label': 'Raw exchange' }, raw),
+    ),
+    focus: form.focus,
   }
 }

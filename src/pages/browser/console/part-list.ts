@@ -28,11 +28,9 @@ export const renderJson = (value: unknown, name?: string): HTMLElement => {
   const tree = element('details.console-tree', element('summary', label, element('span.muted', summary)))
   const build = (): void => {
     if (!tree.open || tree.childElementCount > 1) return
-    append(
-      tree,
-      members.slice(0, MAX_MEMBERS).map(([key, member]) => renderJson(member, key)),
-      members.length > MAX_MEMBERS && element('p.muted', `${members.length - MAX_MEMBERS} more are not shown.`),
-    )
+    const rest = members.length - MAX_MEMBERS
+    const shown = members.slice(0, MAX_MEMBERS).map(([key, member]) => renderJson(member, key))
+    append(tree, shown, rest > 0 && element('p.muted', `${rest} more are not shown.`))
   }
   tree.addEventListener('toggle', build)
   // The event of this change builds the root.
@@ -106,17 +104,12 @@ const renderPart = ({ content, mediaType, filename }: Part): HTMLElement => {
   if (content?.$case === 'data') return renderJson(content.value)
   if (content?.$case === 'raw') return renderBytes(content.value, mediaType, filename)
   if (content?.$case !== 'url') return element('p.muted', 'a part of an unknown kind')
-  const link = externalLink(content.value, filename || content.value)
+  // The link opens in a new tab. A URL that is no http(s) URL or has credentials is only a text.
+  const href = webUrl(content.value)
+  const label = shorten(filename || content.value, 2000)
+  const attributes = { rel: 'noopener nofollow ugc', target: '_blank', dir: 'auto' }
+  const link = href ? element('a', { href, ...attributes }, label) : element('span', { dir: 'auto' }, label)
   return element('p', link, mediaType !== '' && ` (${shorten(mediaType, 100)})`)
-}
-
-/** Returns a link that opens in a new tab, or only the text if the URL is no http(s) URL or has credentials. */
-const externalLink = (url: string, label: string): HTMLElement => {
-  const href = webUrl(url)
-  const text = shorten(label, 2000)
-  return href === undefined
-    ? element('span', { dir: 'auto' }, text)
-    : element('a', { href, rel: 'noopener nofollow ugc', target: '_blank', dir: 'auto' }, text)
 }
 
 const renderBytes = (bytes: Uint8Array<ArrayBuffer>, mediaType: string, filename: string): HTMLElement => {

@@ -36,22 +36,17 @@ type RefusedCall = {
 /** Explains why a call has no result. */
 export const explainRefusal = (call: RefusedCall): Refusal => {
   const { exchange, error } = call
-  if (error instanceof CredentialsWithheld)
-    return {
-      title: 'The token was not sent',
-      message: error.message,
-      fixes: [...throughHost(call), { kind: 'enter-token', label: 'Enter another token' }],
-    }
+  if (error instanceof CredentialsWithheld) {
+    const fixes: Fix[] = [...throughHost(call), { kind: 'enter-token', label: 'Enter another token' }]
+    return { title: 'The token was not sent', message: error.message, fixes }
+  }
   const wireError = exchange && readWireError(exchange)
   if (wireError) return explainWireError(wireError, call)
   if (exchange && exchange.status === undefined && exchange.failure !== undefined) return explainSilence(call)
   if (exchange && isUnauthorized(exchange))
     return { title: NEEDS_TOKEN, message: `The agent answered with HTTP ${exchange.status}.`, fixes: [enterToken] }
-  return {
-    title: 'The answer cannot be read',
-    message: error instanceof Error ? error.message.slice(0, 2000) : 'It is not A2A.',
-    fixes: [tryAgain],
-  }
+  const message = error instanceof Error ? error.message.slice(0, 2000) : 'It is not A2A.'
+  return { title: 'The answer cannot be read', message, fixes: [tryAgain] }
 }
 
 /** An error of A2A, whatever the version and binding of the call. */
@@ -116,12 +111,9 @@ const explainWireError = ({ code, message, reason, metadata, violations }: WireE
   if (code === -32005 || reason === 'CONTENT_TYPE_NOT_SUPPORTED')
     return refuse(...explainModes(listOf(metadata.offered), accepted, call))
   if (code === -32009 || reason === 'VERSION_NOT_SUPPORTED') {
-    const toFix = (version: WireVersion): Fix => ({
-      kind: 'use-version',
-      label: `Send it as A2A ${version}`,
-      version,
-    })
-    const fixes = wireVersions.filter(version => accepted.includes(version)).map(toFix)
+    const fixes = wireVersions
+      .filter(version => accepted.includes(version))
+      .map((version): Fix => ({ kind: 'use-version', label: `Send it as A2A ${version}`, version }))
     return refuse('/supportedInterfaces', ...fixes.reverse())
   }
   const isDenied = ['UNAUTHENTICATED', 'PERMISSION_DENIED'].includes(reason)

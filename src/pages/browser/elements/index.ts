@@ -66,12 +66,10 @@ export type MessageKind = 'good' | 'warn' | 'bad'
 export const message = (kind: MessageKind, text: string): HTMLElement => paragraph(text, { class: `message ${kind}` })
 
 /** Returns a list, of which a long one is cut. */
-export const list = (items: readonly Child[]): HTMLElement =>
-  element(
-    'ul',
-    items.slice(0, MAX_ITEMS).map(item => element('li', { dir: 'auto' }, item)),
-    items.length > MAX_ITEMS && element('li', `${items.length - MAX_ITEMS} more`),
-  )
+export const list = (items: readonly Child[]): HTMLElement => {
+  const shown = items.slice(0, MAX_ITEMS).map(item => element('li', { dir: 'auto' }, item))
+  return element('ul', shown, items.length > MAX_ITEMS && element('li', `${items.length - MAX_ITEMS} more`))
+}
 
 /** Returns a text of a program, which is never translated or mirrored. */
 export const code = (text: string): HTMLElement =>
@@ -126,6 +124,17 @@ export const handleSubmit = (form: HTMLFormElement, act: () => unknown): void =>
     event.preventDefault()
     act()
   })
+
+/** Searches when a form is sent, and when nothing was entered for `pause` ms. */
+export const handleSearch = (form: HTMLFormElement, pause: number, search: () => unknown): void => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const searchAfter = (delay: number): void => {
+    clearTimeout(timer)
+    timer = setTimeout(search, delay)
+  }
+  form.addEventListener('input', () => searchAfter(pause))
+  handleSubmit(form, () => searchAfter(0))
+}
 
 const CONFIRMED_MS = 2000
 

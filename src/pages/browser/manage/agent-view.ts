@@ -63,35 +63,30 @@ const newestReader = ({ call }: Context, id: string): Agent['readNewest'] => {
   return () => (reading ??= read())
 }
 
-const overview = ({ id, name, description, version, visibility, set }: Agent): Child => [
-  element('p.agent-name', { dir: 'auto' }, shorten(name, 200)),
-  element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
-  element(
-    'p.facts',
-    element('span', `Version ${version}`),
-    element('span.badge', visibility ?? 'public'),
-    set !== undefined && element('span.tag', `set ${set}`),
-    visibility === 'public' && [
-      element('a', { href: `/agents/${id}` }, 'Page of the card'),
-      element('a', { href: `/agents/${id}/.well-known/agent-card.json` }, 'Card as JSON'),
-    ],
-  ),
-  visibility === 'internal' &&
-    paragraph('An internal agent has no page, because a browser sends no token when it opens one. Its card is below.'),
-]
+const overview = ({ id, name, description, version, visibility, set }: Agent): Child => {
+  const facts = [element('span', `Version ${version}`), element('span.badge', visibility ?? 'public')]
+  const tag = set !== undefined && element('span.tag', `set ${set}`)
+  const page = element('a', { href: `/agents/${id}` }, 'Page of the card')
+  const card = element('a', { href: `/agents/${id}/.well-known/agent-card.json` }, 'Card as JSON')
+  return [
+    element('p.agent-name', { dir: 'auto' }, shorten(name, 200)),
+    element('p.muted', { dir: 'auto' }, shorten(description, 2000)),
+    element('p.facts', facts, tag, visibility === 'public' && [page, card]),
+    visibility === 'internal' && paragraph(NO_PAGE),
+  ]
+}
+
+const NO_PAGE = 'An internal agent has no page, because a browser sends no token when it opens one. Its card is below.'
 
 const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
   section('Card', async () => {
     const { seq, card } = await readNewest()
     if (card === undefined) return paragraph('No card of this agent was ever fetched.')
     const text = JSON.stringify(card, null, 2)
-    const folded = element(
-      'details.card-json',
-      visibility === 'internal' && { open: '' },
-      element('summary', `Card of revision ${seq}`),
-      copyButton(labelWith('Copy', 'the card'), text),
-      scrollingText(`The card of ${id}`, shorten(text, MAX_CARD_CHARACTERS)),
-    )
+    const copy = copyButton(labelWith('Copy', 'the card'), text)
+    const shown = scrollingText(`The card of ${id}`, shorten(text, MAX_CARD_CHARACTERS))
+    const folded = element('details.card-json', element('summary', `Card of revision ${seq}`), copy, shown)
+    folded.open = visibility === 'internal'
     return [hint('As this host serves it, in the form of A2A 1.0, with every other field as it was written.'), folded]
   })
 

@@ -1,5 +1,5 @@
 import { plural, shorten } from '../../text/index.ts'
-import { button, code, element, field, handleSubmit, PLAIN_INPUT, paragraph } from '../elements/index.ts'
+import { button, code, element, field, handleSearch, handleSubmit, PLAIN_INPUT, paragraph } from '../elements/index.ts'
 import { type Context, type ListedAgent, showPages, showSearch, statusOutput } from './view.ts'
 
 /** The time after the last key, before the page searches. */
@@ -8,12 +8,9 @@ const TYPING_PAUSE_MS = 250
 /** Shows the agents that a token may write, with a filter by words. */
 export const agentsView = (context: Context) => {
   const filter = element('input', { type: 'search', autocomplete: 'off', maxlength: '200' })
-  const form = element(
-    'form.inline-form',
-    { role: 'search' },
-    field('Words in name, description or skills', filter),
-    button('Filter', undefined, { type: 'submit' }),
-  )
+  const filterField = field('Words in name, description or skills', filter)
+  const submit = button('Filter', undefined, { type: 'submit' })
+  const form = element('form.inline-form', { role: 'search' }, filterField, submit)
   const count = statusOutput()
   const results = element('div')
   const show = (): void => {
@@ -30,13 +27,7 @@ export const agentsView = (context: Context) => {
       return [items, more]
     }, results)
   }
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const showAfter = (pause: number): void => {
-    clearTimeout(timer)
-    timer = setTimeout(show, pause)
-  }
-  filter.addEventListener('input', () => showAfter(TYPING_PAUSE_MS))
-  handleSubmit(form, () => showAfter(0))
+  handleSearch(form, TYPING_PAUSE_MS, show)
   show()
   return { title: 'Agents', content: [form, count, results, openById()] }
 }
@@ -48,19 +39,13 @@ const describeCount = (count: number, words: string, hasMore: boolean): HTMLElem
   return paragraph(count > 0 ? some : none)
 }
 
-const agentItem = ({ id, name, description, version, visibility, set }: ListedAgent): HTMLElement =>
-  element(
-    'li.panel',
-    element('h3', element('a', { href: agentHref(id), dir: 'auto' }, shorten(name, 200) || id)),
-    element(
-      'p.facts',
-      code(id),
-      element('span', `Version ${shorten(version, 50)}`),
-      visibility === 'internal' && element('span.badge', 'internal'),
-      set !== undefined && element('span.tag', `set ${set}`),
-    ),
-    element('p.muted', { dir: 'auto' }, shorten(description, 300)),
-  )
+const agentItem = ({ id, name, description, version, visibility, set }: ListedAgent): HTMLElement => {
+  const link = element('a', { href: agentHref(id), dir: 'auto' }, shorten(name, 200) || id)
+  const badge = visibility === 'internal' && element('span.badge', 'internal')
+  const tag = set !== undefined && element('span.tag', `set ${set}`)
+  const facts = element('p.facts', code(id), element('span', `Version ${shorten(version, 50)}`), badge, tag)
+  return element('li.panel', element('h3', link), facts, element('p.muted', { dir: 'auto' }, shorten(description, 300)))
+}
 
 /** Returns the address of the view of an agent: the fragment, which browsers do not send. */
 export const agentHref = (id: string): string => `#agents/${encodeURIComponent(id)}`
@@ -68,11 +53,8 @@ export const agentHref = (id: string): string => `#agents/${encodeURIComponent(i
 /** Opens a removed agent, too, which is in no list, but has a history, and can be restored. */
 const openById = (): HTMLElement => {
   const input = element('input', { ...PLAIN_INPUT, required: '' })
-  const form = element(
-    'form.inline-form',
-    field('Open an agent by its id, also one that was removed', input),
-    button('Open', undefined, { type: 'submit' }),
-  )
+  const inputField = field('Open an agent by its id, also one that was removed', input)
+  const form = element('form.inline-form', inputField, button('Open', undefined, { type: 'submit' }))
   handleSubmit(form, () => {
     location.hash = agentHref(input.value.trim())
   })

@@ -39,7 +39,7 @@ const enter = async (): Promise<void> => {
   try {
     // Nothing else can be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(token)) throw new ApiError({ body: { detail: NO_TOKEN } })
-    const client = connect(token, forgetRejected)
+    const client = connect(token, error => context && forget(message('bad', `${error.message} Enter another one.`)))
     const grant = await client.call('GET /tokens/self')
     if (!grant.scopes.some(scope => scope === 'write' || scope === 'admin')) {
       status.replaceChildren(message('warn', TOO_LITTLE))
@@ -58,10 +58,6 @@ const NO_TOKEN = 'This is not a token: it has spaces or characters that no token
 
 const TOO_LITTLE =
   'This token cannot manage agents: it has the scope `read` only. Enter one with the scope `write` or `admin`.'
-
-const forgetRejected = ({ message: reason }: ApiError): void => {
-  if (context) forget(message('bad', `${reason} Enter another one.`))
-}
 
 const forget = (reason: HTMLElement): void => {
   clear()
@@ -86,17 +82,11 @@ const showSession = (grant: Context['grant']): void => {
   const expiry = expires === null ? 'It does not expire.' : ['It expires on ', time(expires), '.']
   const sections = scopes.includes('admin') ? ['Agents', 'Tokens', 'Audit'] : ['Agents']
   const links = sections.map(label => element('li', element('a', { href: `#${label.toLowerCase()}` }, label)))
-  replaceContent(
-    session,
-    element(
-      'section.panel.session',
-      { 'aria-label': 'Your token' },
-      element('p', element('strong', name), note !== undefined && ` (${note})`),
-      list([...describeGrant(grant).map(prose), expiry]),
-      button('Forget the token', () => forget(message('good', 'This page has forgotten the token.'))),
-    ),
-    element('nav.sections', { 'aria-label': 'Manage' }, element('ul', links)),
-  )
+  const forgetButton = button('Forget the token', () => forget(message('good', 'This page has forgotten the token.')))
+  const title = element('p', element('strong', name), note !== undefined && ` (${note})`)
+  const described = [title, list([...describeGrant(grant).map(prose), expiry]), forgetButton]
+  const panel = element('section.panel.session', { 'aria-label': 'Your token' }, described)
+  replaceContent(session, panel, element('nav.sections', { 'aria-label': 'Manage' }, element('ul', links)))
 }
 
 /** Returns the view that a path names: its heading, and its content, which may load its parts by itself. */
@@ -189,10 +179,8 @@ const renderHead = (head: AuditPage['head']): HTMLElement[] => {
   const text = describeHead(head)
   if (!head) return [paragraph(text)]
   const line = element('p', code(`${head.number}:${head.hash}`))
-  return [
-    message(head.signature === undefined ? 'warn' : 'good', text),
-    details('The newest entry as a line to keep outside of this host', line),
-  ]
+  const folded = details('The newest entry as a line to keep outside of this host', line)
+  return [message(head.signature === undefined ? 'warn' : 'good', text), folded]
 }
 
 const entryCells = (entry: AuditPage['entries'][number]): Child[] => {

@@ -42,18 +42,12 @@ const classBadge = (name: keyof typeof CLASS_MEANINGS): HTMLElement => element(`
 
 const revisionItem = (revision: Revision, history: History): HTMLElement => {
   const { seq, created, class: changeClass, drift = [] } = revision
-  return element(
-    'li',
-    element(
-      'h4',
-      `Revision ${seq}`,
-      changeClass && [' ', classBadge(changeClass)],
-      seq === history.newest.seq && [' ', element('span.tag', 'newest')],
-    ),
-    element('p.muted', prose(describeRevision(revision)), ' · ', time(created)),
-    drift.length > 0 && differenceDetails('What changed in the fetched card', drift),
-    revisionActions(revision, history),
-  )
+  const badge = changeClass && [' ', classBadge(changeClass)]
+  const tag = seq === history.newest.seq && [' ', element('span.tag', 'newest')]
+  const heading = element('h4', `Revision ${seq}`, badge, tag)
+  const made = element('p.muted', prose(describeRevision(revision)), ' · ', time(created))
+  const changes = drift.length > 0 && differenceDetails('What changed in the fetched card', drift)
+  return element('li', heading, made, changes, revisionActions(revision, history))
 }
 
 /** Returns the buttons of a revision, and the places for what they show. */

@@ -106,16 +106,14 @@ const showIssued = (target: HTMLElement, { id, token, published }: IssuedToken):
   }
   const heading = element('h4', `Token ${id}`)
   const copy = copyButton(labelWith('Copy', 'the token'), token)
-  const content = element(
-    'section.panel',
-    { 'aria-label': 'New token' },
+  const content = [
     heading,
     message('warn', 'Copy the token now: this host does not store its text, and nobody can show it again.'),
     element('p', element('code.secret', { dir: 'ltr', translate: 'no' }, token)),
     !published && paragraph('It is accepted everywhere as soon as the host has published it, which it keeps trying.'),
     element('div.actions', copy, button('Done', finish, { class: 'primary' })),
-  )
-  replaceContent(target, content)
+  ]
+  replaceContent(target, element('section.panel', { 'aria-label': 'New token' }, content))
   moveFocus(heading)
 }
 

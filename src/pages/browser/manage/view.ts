@@ -143,17 +143,12 @@ export const showSearch = (search: (isCurrent: () => boolean) => Promise<Child>,
 
 /** Asks whether to do something that cannot simply be undone. */
 export const confirmAction = (title: string, content: Child, action: string): Promise<boolean> => {
-  const dialog: HTMLDialogElement = element(
-    'dialog.panel',
-    { 'aria-labelledby': 'confirm-title', 'aria-describedby': 'confirm-text' },
-    element('h2', { id: 'confirm-title' }, title),
-    element('div.confirm-text', { id: 'confirm-text', tabindex: '0' }, content),
-    element(
-      'p.actions',
-      button('Cancel', () => dialog.close(), { autofocus: '' }),
-      button(action, () => dialog.close('confirmed'), { class: 'danger' }),
-    ),
-  )
+  const dialog = element('dialog.panel', { 'aria-labelledby': 'confirm-title', 'aria-describedby': 'confirm-text' })
+  const heading = element('h2', { id: 'confirm-title' }, title)
+  const text = element('div.confirm-text', { id: 'confirm-text', tabindex: '0' }, content)
+  const cancel = button('Cancel', () => dialog.close(), { autofocus: '' })
+  const confirm = button(action, () => dialog.close('confirmed'), { class: 'danger' })
+  dialog.append(heading, text, element('p.actions', cancel, confirm))
   document.body.append(dialog)
   dialog.showModal()
   return new Promise(resolve => {
