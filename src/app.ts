@@ -1,11 +1,11 @@
 import { type IRequest, Router } from 'itty-router'
-import { eager, lazy, type Route, type RouteHandler, route } from './api/contract/start.ts'
+import { eager, lazy, loadOnce, type Route, type RouteHandler, route } from './api/contract/start.ts'
 import { agentCard, hostCard } from './api/start.ts'
 import { config } from './config.ts'
-import { agentCall, hostCall, namedCall } from './gateway/start.ts'
 import { type Handler, type PathParams, parseUrl, prefersHtml, preflightResponse, problem } from './http/start.ts'
 
 // Reads of cards and calls are what every isolate serves; everything else is loaded on first use.
+const admission = () => import('./api/agents/admit.ts')
 const admin = () => import('./api/admin/index.ts')
 const agents = () => import('./api/agents/registration.ts')
 const batch = () => import('./api/agents/batch.ts')
@@ -14,13 +14,13 @@ const cards = () => import('./api/card-descriptions.ts')
 const catalogs = () => import('./api/catalogs/index.ts')
 const conformance = () => import('./api/agents/conformance.ts')
 const documents = () => import('./api/openapi/index.ts').then(({ createDocuments }) => createDocuments(routes))
+const gateway = () => import('./gateway/index.ts')
 const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
 const keys = () => import('./api/published-keys.ts')
 const lists = () => import('./api/agents/lists.ts')
 const pages = () => import('./pages/index.ts')
-const rest = () => import('./gateway/rest-binding.ts')
 const revisions = () => import('./api/agents/revision-history.ts')
 const shaman = () => import('./api/compat/shaman.ts')
 const sources = () => import('./api/agents/remote-cards.ts')
@@ -49,15 +49,18 @@ const withPage = <Params extends string>(
   describe: async () => ({ ...(await describe()), page: true }),
 })
 
-const notFound: Handler = async (...args) => (await unserved()).notFound(...args)
+const notFound = loadOnce(unserved, 'notFound')
 
-const restCall: Handler = async (...args) => (await rest()).restCall(...args)
+const agentCall = loadOnce(gateway, 'agentCall')
+const restCall = loadOnce(gateway, 'restCall')
 
-/** The most frequent routes, which are matched before all others. A path has at most one parameter. */
+/** The most frequent routes, which are matched before all others. A path has at most one parameter before its rest. */
 const frequentRoutes: readonly Route[] = [
   route('POST', '/agents/:id/a2a', eager(agentCall, calls, 'callAgent')),
   route('POST', '/agents/:id', eager(agentCall, calls, 'callAgentAtCard')),
-  route('POST', '/a2a', eager(hostCall, calls, 'callHost')),
+  route('GET', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'read')),
+  route('POST', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'send')),
+  route('POST', '/a2a', eager(loadOnce(gateway, 'hostCall'), calls, 'callHost')),
   route(
     'GET',
     '/agents/:id/.well-known/agent-card.json',
@@ -71,10 +74,8 @@ const frequentRoutes: readonly Route[] = [
 /** Every endpoint of this host. HEAD goes with GET; OPTIONS, 404 and 405 follow from the table. */
 export const routes: readonly Route[] = [
   ...frequentRoutes,
-  route('POST', '/a2a/v1', eager(namedCall, calls, 'callNamedAgent')),
+  route('POST', '/a2a/v1', eager(loadOnce(gateway, 'namedCall'), calls, 'callNamedAgent')),
   route('GET', '/agents/:id', withPage('getCardPage', eager(agentCard('agent-card.json'), cards, 'getAgentCard'))),
-  route('GET', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'read')),
-  route('POST', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'send')),
   route('DELETE', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'remove')),
   route('PUT', '/agents/:id', lazy(agents, 'putAgent')),
   route('DELETE', '/agents/:id', lazy(agents, 'deleteAgent')),
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   route('GET', '/agents/:id/source', lazy(sources, 'getSource')),
   route('GET', '/agents/:id/observed', lazy(conformance, 'getObserved')),
   route('POST', '/agents/:id/check', lazy(conformance, 'checkAgent')),
+  route('POST', '/agents/:id/admit', lazy(admission, 'admitCall')),
   route('GET', '/agents/:id/receipt', lazy(conformance, 'getReceipt')),
   route('POST', '/agents/:id/refresh', lazy(sources, 'refresh')),
   route('GET', '/agents/:id/events', lazy(events, 'getAgentEvents')),
@@ -158,11 +160,14 @@ router.all('*', routed(pageOr('getNotFoundPage', notFound)))
 /**
  * The frequent routes as expressions for whole URLs without a query. The router parses each URL and tries all routes in
  * turn, which takes longer than to serve a card from memory. The runtime does not normalize the URL of a request, so
- * any character that no agent's id has is left to the router: `/agents/../a2a` is `/a2a`.
+ * any character that no agent's id and no operation has is left to the router: `/agents/../a2a` is `/a2a`.
  */
 const frequentPatterns = frequentRoutes.map(([method, path, { handler }]) => {
   const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
-  const pattern = path.replaceAll('.', '\\.').replace(`:${parameter}`, '([a-z0-9-]+)')
+  const pattern = path
+    .replaceAll('.', '\\.')
+    .replace('/:operation+', '/[\\w/:-]+')
+    .replace(`:${parameter}`, '([a-z0-9-]+)')
   return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }
 })
 

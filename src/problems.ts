@@ -34,6 +34,7 @@ export const problems = {
   ],
   'import-interrupted': [409, 'another import has begun, or the host was restarted; nothing was imported'],
   'incomplete-body': [400, 'the request ended before its body was complete'],
+  'invalid-admit-request': [422, 'the body of `POST /agents/{id}/admit` has another form'],
   'invalid-card': [422, 'the card or manifest is invalid'],
   'invalid-check': [422, 'the body of a check is invalid'],
   'invalid-import': [422, 'the file is incomplete, was changed, or is not an export; nothing was imported'],

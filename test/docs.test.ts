@@ -26,7 +26,7 @@ const firstCode = ([cell = '']: readonly string[]): string => cell.replaceAll('`
 
 describe('docs/gateway.md', () => {
   it('lists every repair of an answer', () => {
-    const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/gateway/upstream/repair-answer.ts')) ?? []
+    const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/a2a/repair-result.ts')) ?? []
     const repairs = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
     const documented = tableRows('What is repaired in an answer', read('docs/gateway.md')).map(firstCode).slice(1)
     expect(documented.toSorted()).toEqual(repairs.toSorted())
@@ -35,9 +35,10 @@ describe('docs/gateway.md', () => {
 
 describe('docs/observability.md', () => {
   const page = read('docs/observability.md')
-  const [, log = ''] = read('src/http/http-error.ts').split('/** The events of the log.')
-  const events = [...log.matchAll(/^ {2}\| '([\w-]+)'$/gm)].map(([, event = '']) => event)
-  const fields = [...log.matchAll(/^ {2}'?([\w.]+)'?\?: /gm)].map(([, field = '']) => field)
+  const [, log = ''] = read('src/http/http-error.ts').split(/\/\*\* The events of the log\.|\/\*\* Writes one/)
+  const [events = [], fields = []] = log
+    .split('/** The fields')
+    .map(part => [...part.matchAll(/'([\w.-]+)'/g)].map(([, name = '']) => name))
 
   it.each([
     ['Events', events],

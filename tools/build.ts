@@ -59,6 +59,12 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
           { name: 'jose', test: /node_modules\/jose\// },
           { name: 'schemas', test: /\/api\/schemas\// },
           { name: 'sql', test: /\/registry\/sql\.ts$/ },
+          // All that a plain call needs.
+          { name: 'calls', test: /\/src\/(?:a2a\/(?!bridge)|gateway\/(?!tasks|translate|extended|upstream\/[ct]))/ },
+          // Small modules that are loaded together.
+          { name: 'descriptions', test: /\/api\/(?:(?:call|card)-descriptions|contract\/description)/ },
+          { name: 'events', test: /\/registry\/events\/(?!start)/ },
+          { name: 'owners', test: /\/gateway\/tasks\/own/ },
           { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },
         ],
       },

@@ -1,7 +1,7 @@
 import { versions, type WireVersion } from '../card/model/start.ts'
 import { isJsonObject, isJsonType, isPlainObject, type Json, type JsonObject } from '../json/start.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
-import { everyNameOf, named, protoNames } from './objects/start.ts'
+import { everyNameOf, named, objects, protoNames } from './objects/index.ts'
 import { type A2ACall, listsTasks, operations } from './operations.ts'
 
 /** The members of a message that this host checks. */
@@ -37,34 +37,46 @@ export const readMessage = (
   const { sends, pushConfig } = operations[operation]
   const { configuration } = params
   const parts = readParts(params)
-  const pushConfigs = { params: findPushConfigs(params, ''), message: findPushConfigs(configuration, 'configuration.') }
+  const mayPush = !isOrdinary(params, NAMES.params) || !isOrdinary(configuration, NAMES.configuration)
+  const inParams = mayPush ? findPushConfigs(params, '') : []
+  const inConfiguration = mayPush ? findPushConfigs(configuration, 'configuration.') : []
   let invalid =
     rejectCaseVariants(params, NAMES.params, '') ??
     rejectCaseVariants(params.message, NAMES.message, 'message.') ??
     rejectCaseVariants(params.request, NAMES.message, 'request.') ??
     rejectCaseVariants(configuration, NAMES.configuration, 'configuration.')
-  for (const part of parts) invalid ??= rejectPartVariants(part)
-  for (const found of [pushConfigs.params, pushConfigs.message])
-    for (const { path, config } of found) invalid ??= rejectCaseVariants(config, NAMES.pushConfig, path)
+  let ambiguousPart: number | undefined
+  const mediaTypes: string[] = []
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? null
+    addMediaTypes(mediaTypes, part, version, agentVersion)
+    if (!isJsonObject(part) || isOrdinary(part, NAMES.part)) continue
+    const { file } = part
+    invalid ??=
+      rejectCaseVariants(part, NAMES.part, 'message.parts.') ??
+      rejectCaseVariants(file, NAMES.part, 'message.parts.file.')
+    if (isAmbiguous(part) || isAmbiguous(file)) ambiguousPart ??= index
+  }
+  for (const { path, config } of inParams.concat(inConfiguration))
+    invalid ??= rejectCaseVariants(config, NAMES.pushConfig, path)
   if (sends)
     invalid ??= rejectAlias(params, '', MESSAGE_NAMES) ?? rejectAlias(configuration, 'configuration.', OUTPUT_MODES)
   if (invalid) return invalid
   if (pushConfig === 'params')
-    return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...pushConfigs.params]) }
+    return { ...NO_MESSAGE, callbackUrls: callbackUrlsOf([{ path: '', config: params }, ...inParams]) }
   if (listsTasks(operation) && params.status !== undefined) return { ...NO_MESSAGE, isDoubtful: true }
   if (!sends) return NO_MESSAGE
-  const skillId = firstDefined(firstDefined(firstDefined(params, ...MESSAGE_NAMES), 'metadata'), 'skillId')
-  const ambiguousPart = parts.findIndex(part => isAmbiguous(part) || isAmbiguous(firstDefined(part, 'file')))
+  const skillId = firstDefined(firstDefined(firstOf(params, MESSAGE_NAMES), 'metadata'), 'skillId')
   return {
     parts,
-    mediaTypes: [...new Set(parts.flatMap(part => mediaTypesFor(agentVersion, part, version)))],
-    ambiguousPart: ambiguousPart < 0 ? undefined : ambiguousPart,
+    mediaTypes: mediaTypes.length > 1 ? [...new Set(mediaTypes)] : mediaTypes,
+    ambiguousPart,
     skillId: typeof skillId === 'string' ? skillId : undefined,
     acceptedOutputModes: readAcceptedOutputModes(params),
     // Beside the message, as in 0.1, it is not part of any later version, but an agent may read it there.
-    hasPushConfig: [configuration, params].some(object => firstDefined(object, ...PUSH_CONFIG_NAMES) !== undefined),
+    hasPushConfig: mayPush && (firstOf(configuration, PUSH_NAMES) ?? firstOf(params, PUSH_NAMES)) !== undefined,
     isDoubtful: !isPlain(params.message, version),
-    callbackUrls: callbackUrlsOf([...pushConfigs.message, ...pushConfigs.params]),
+    callbackUrls: callbackUrlsOf(inConfiguration.concat(inParams)),
   }
 }
 
@@ -115,13 +127,13 @@ export const nameBlocking = (call: A2ACall): A2ACall => {
   if (!sends || streams || !versions[version].hasKinds || binding !== 'JSONRPC' || !isPlainObject(configuration))
     return call
   // Some agents read names in any case.
-  const isNamed = Object.entries(configuration).some(([name, value]) => /^blocking$/i.test(name) && value !== null)
-  return isNamed ? call : { ...call, params: { ...params, configuration: { ...configuration, blocking: true } } }
+  for (const name in configuration) if (configuration[name] !== null && /^blocking$/i.test(name)) return call
+  return { ...call, params: { ...params, configuration: { ...configuration, blocking: true } } }
 }
 
 /** Returns the media types that the caller accepts, as sent. */
 export const readAcceptedOutputModes = ({ configuration }: JsonObject): Json | undefined =>
-  firstDefined(configuration, ...OUTPUT_MODES)
+  firstOf(configuration, OUTPUT_MODES)
 
 /** The facts of a call without a message. */
 const NO_MESSAGE: MessageFacts = {
@@ -135,12 +147,15 @@ const NO_MESSAGE: MessageFacts = {
   callbackUrls: [],
 }
 
+/** Returns a member that is neither absent nor null. */
+export const firstDefined = (object: Json | undefined, name: string): Json | undefined =>
+  isJsonObject(object) ? (object[name] ?? undefined) : undefined
+
 /** Returns the first member with one of these names that is neither absent nor null. */
-export const firstDefined = (object: Json | undefined, ...names: readonly string[]): Json | undefined => {
-  if (!isJsonObject(object)) return undefined
+const firstOf = (object: Json | undefined, names: readonly string[]): Json | undefined => {
   for (const name of names) {
-    const value = object[name]
-    if (value !== undefined && value !== null) return value
+    const value = firstDefined(object, name)
+    if (value !== undefined) return value
   }
   return undefined
 }
@@ -149,10 +164,10 @@ export const firstDefined = (object: Json | undefined, ...names: readonly string
 const MESSAGE_NAMES = everyNameOf(named.message)
 const PART_LISTS = everyNameOf(named.parts)
 const OUTPUT_MODES = everyNameOf(named.acceptedOutputModes)
-const PUSH_CONFIG_NAMES = everyNameOf(named.pushConfig)
+const PUSH_NAMES = everyNameOf(named.pushConfig)
 
 /** The names in the parameters that create a push configuration, which may be the configuration themselves. */
-const PUSH_WRAPPERS = [...PUSH_CONFIG_NAMES, 'config']
+const PUSH_WRAPPERS = [...PUSH_NAMES, 'config']
 
 /** The names of a part's media type in 1.0, and in every version. */
 const MEDIA_TYPE_NAMES_V1 = protoNames(named.mediaType.name)
@@ -160,54 +175,50 @@ const MEDIA_TYPE_NAMES = everyNameOf(named.mediaType)
 
 /** Returns the parts of every list that an agent might read. */
 const readParts = (params: JsonObject): Json[] => {
-  const lists: Json[][] = []
+  let found: Json[] | undefined
   for (const message of MESSAGE_NAMES)
     for (const name of PART_LISTS) {
       const parts = firstDefined(params[message], name)
-      if (Array.isArray(parts)) lists.push(parts)
+      if (Array.isArray(parts)) found = found ? found.concat(parts) : parts
     }
-  return lists[0] !== undefined && lists.length === 1 ? lists[0] : lists.flat()
-}
-
-/** Returns the media types of a part as its agent gets it: in 0.3, data has no other type than JSON. */
-const mediaTypesFor = (agentVersion: WireVersion, part: Json, version: WireVersion): string[] => {
-  const types = partMediaTypes(part, version)
-  const becomesJson =
-    versions[agentVersion].hasKinds && !versions[version].hasKinds && isJsonObject(part) && part.data !== undefined
-  return becomesJson ? types.map(type => (isJsonType(type) ? type : 'application/json')) : types
+  return found ?? []
 }
 
 /** The type of a file that declares none (RFC 9110 §8.3). */
 export const ANY_FILE = 'application/octet-stream'
 
-/** Returns the media types that a part declares or implies, also in the other version: an agent may read either. */
-export const partMediaTypes = (part: Json, version: WireVersion): string[] => {
-  if (!isJsonObject(part)) return []
-  const { kind } = part
+/**
+ * Adds the media types that a part declares or implies, also in the other version: an agent may read either. In 0.3,
+ * data has no other type than JSON, so an agent of 0.3 gets it as that.
+ */
+export const addMediaTypes = (types: string[], part: Json, version: WireVersion, agentVersion = version): void => {
+  if (!isJsonObject(part)) return
+  const { kind, text = null, data, raw = null, url = null, file = null } = part
   const { hasKinds } = versions[version]
-  const types = hasKinds ? [] : declaredTypes(part, MEDIA_TYPE_NAMES_V1)
-  if (types.length === 0) {
-    if ((hasKinds && kind === 'text') || firstDefined(part, 'text') !== undefined) types.push('text/plain')
+  const start = types.length
+  if (!hasKinds && !isOrdinary(part, NAMES.part)) addDeclared(types, part, MEDIA_TYPE_NAMES_V1)
+  if (types.length === start) {
+    if ((hasKinds && kind === 'text') || text !== null) types.push('text/plain')
     // In 1.0, data is any JSON, null too.
-    if (hasKinds ? kind === 'data' || firstDefined(part, 'data') !== undefined : part.data !== undefined)
-      types.push('application/json')
-    if (firstDefined(part, 'raw', 'url') !== undefined)
-      types.push(...declaredTypes(part, hasKinds ? MEDIA_TYPE_NAMES : MEDIA_TYPE_NAMES_V1, ANY_FILE))
+    if (hasKinds ? kind === 'data' || (data ?? null) !== null : data !== undefined) types.push('application/json')
+    if (raw !== null || url !== null)
+      addDeclared(types, part, hasKinds ? MEDIA_TYPE_NAMES : MEDIA_TYPE_NAMES_V1, ANY_FILE)
   }
   // A file of 0.3 is an object, or only named by the `kind`.
-  if (kind === 'file' || firstDefined(part, 'file') !== undefined)
-    types.push(...declaredTypes(part.file, MEDIA_TYPE_NAMES, ANY_FILE))
-  return types
+  if (kind === 'file' || file !== null) addDeclared(types, file, MEDIA_TYPE_NAMES, ANY_FILE)
+  if (hasKinds || data === undefined || !versions[agentVersion].hasKinds) return
+  for (let index = start; index < types.length; index++)
+    if (!isJsonType(types[index] ?? null)) types[index] = 'application/json'
 }
 
-/** Returns every non-empty string under these names, because an agent may read any of them; else the type of a file. */
-const declaredTypes = (object: Json | undefined, names: readonly string[], otherwise?: string): string[] => {
-  const types: string[] = []
+/** Adds every non-empty string under these names, because an agent may read any of them; else the type of a file. */
+const addDeclared = (types: string[], object: Json, names: readonly string[], otherwise?: string): void => {
+  const start = types.length
   for (const name of names) {
     const value = firstDefined(object, name)
     if (typeof value === 'string' && value !== '') types.push(value)
   }
-  return types.length === 0 && otherwise !== undefined ? [otherwise] : types
+  if (otherwise !== undefined && types.length === start) types.push(otherwise)
 }
 
 /** Checks whether a media type in an object is not one string without wildcards. */
@@ -239,11 +250,7 @@ const callbackUrlsOf = (configs: readonly PushConfig[]): MessageFacts['callbackU
   )
 
 /** Rejects a field that is present under both of its names: an agent may read the one that was not checked. */
-const rejectAlias = (
-  object: Json | undefined,
-  path: string,
-  [name = '', alias = '']: readonly string[],
-): InvalidParams | undefined =>
+const rejectAlias = (object: Json | undefined, path: string, [name = '', alias = '']: readonly string[]) =>
   firstDefined(object, name) !== undefined && firstDefined(object, alias) !== undefined
     ? invalidParam(path + alias, `is another name of \`${name}\`, which is also present: send one of them`)
     : undefined
@@ -267,13 +274,21 @@ const foldField = (name: string): string => foldCase(name).replaceAll('_', '')
 /** Folds parameters: in a query, servers also read `tenant[]`, `tenant[0]`, `tenant.name` and ` tenant` as `tenant`. */
 const foldParameter = (name: string): string => /[^\W_]+/.exec(foldField(name).replaceAll('-', ''))?.[0] ?? ''
 
+/** Every name that A2A has for a member of an object. */
+const objectMembers = [...Object.values(objects).flatMap(members => members.flatMap(everyNameOf)), 'kind']
+
+/** The names that are read in few calls. */
+const RARE_NAMES = new Set([...PUSH_WRAPPERS, ...MEDIA_TYPE_NAMES, 'file'])
+
 /** The names that are checked in an object: as they are written, and by their folded form. */
-const fieldNames = (exact: readonly string[], fold = foldField) => ({
-  exact: new Set(exact),
+const fieldNames = (exact: readonly string[], fold = foldField) => {
   // Of two names with the same folded form, errors suggest the first.
-  folded: new Map(exact.toReversed().map(name => [fold(name), name])),
-  fold,
-})
+  const folded = new Map(exact.toReversed().map(name => [fold(name), name]))
+  // Nearly all other names are of A2A, and need not be folded.
+  const known = new Set([...exact, ...objectMembers.filter(name => !folded.has(fold(name)))])
+  return { known, ordinary: new Set([...known].filter(name => !RARE_NAMES.has(name))), folded, fold }
+}
+type FieldNames = ReturnType<typeof fieldNames>
 
 const NAMES = {
   params: fieldNames(
@@ -282,25 +297,21 @@ const NAMES = {
   ),
   message: fieldNames(PART_LISTS),
   part: fieldNames(['kind', 'text', 'data', 'file', ...MEDIA_TYPE_NAMES]),
-  configuration: fieldNames([...OUTPUT_MODES, ...PUSH_CONFIG_NAMES]),
+  configuration: fieldNames([...OUTPUT_MODES, ...PUSH_NAMES]),
   pushConfig: fieldNames(['url', ...PUSH_WRAPPERS]),
 }
 
-const rejectPartVariants = (part: Json): InvalidParams | undefined =>
-  isJsonObject(part)
-    ? (rejectCaseVariants(part, NAMES.part, 'message.parts.') ??
-      rejectCaseVariants(part.file, NAMES.part, 'message.parts.file.'))
-    : undefined
+/** Checks whether an object has no names that are rare or unknown. */
+const isOrdinary = (object: Json | undefined, { ordinary }: FieldNames): boolean => {
+  if (isJsonObject(object)) for (const name in object) if (!ordinary.has(name)) return false
+  return true
+}
 
 /** Rejects names that an agent could take for a checked name. */
-const rejectCaseVariants = (
-  object: Json | undefined,
-  { exact, folded, fold }: ReturnType<typeof fieldNames>,
-  path: string,
-): InvalidParams | undefined => {
+const rejectCaseVariants = (object: Json | undefined, { known, folded, fold }: FieldNames, path: string) => {
   if (!isJsonObject(object)) return undefined
   for (const name in object) {
-    const expected = exact.has(name) ? undefined : folded.get(fold(name))
+    const expected = known.has(name) ? undefined : folded.get(fold(name))
     if (expected !== undefined) return invalidParam(path + name, `is spelled \`${expected}\` in A2A`)
   }
   return undefined

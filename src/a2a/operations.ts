@@ -234,9 +234,9 @@ const inferVersion = (method: string, supported?: ListVersions): WireVersion =>
 
 /** Returns the extensions that a request names, in the header of any version. */
 export const readExtensions = (headers: Headers): string[] => {
-  const named = extensionsHeaders.map(name => headers.get(name))
-  const uris = named.flatMap(header => header?.split(',', MAX_EXTENSIONS) ?? []).map(uri => uri.trim())
-  return [...new Set(uris)].filter(uri => uri !== '')
+  let named: string[] = []
+  for (const name of extensionsHeaders) named = named.concat(headers.get(name)?.split(',', MAX_EXTENSIONS) ?? [])
+  return named.length === 0 ? named : [...new Set(named.map(uri => uri.trim()))].filter(uri => uri !== '')
 }
 
 /** The version that a call names, undefined if none; or the error of one that this host does not know. */

@@ -1,9 +1,8 @@
 import { versions, type WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
-import { partMediaTypes } from './message.ts'
+import { addMediaTypes } from './message.ts'
 import {
-  type Check,
   checkBareError,
   checkCard,
   checkError,
@@ -15,6 +14,7 @@ import {
   namesInPushConfig,
   type ObjectName,
   protoNames,
+  type ResultName,
   readMember,
   readProto,
   readWrapped,
@@ -71,7 +71,8 @@ export type ReadResult = ResultFacts | { fault: string }
 /** The place of an answer: the body of a response, that of one with an error status, or the data of an event. */
 export type AnswerPlace = 'response' | 'error-response' | 'event'
 
-type AnsweredCall = Pick<A2ACall, 'operation' | 'version' | 'binding'>
+/** The call that an answer is for, as far as its form depends on it. */
+export type AnsweredCall = Pick<A2ACall, 'operation' | 'version' | 'binding'>
 
 /**
  * Reads the answer to a call from its parsed JSON: over JSON-RPC the response object, whose id is not checked; over
@@ -88,7 +89,7 @@ const readJsonRpcResult = (call: AnsweredCall, body: unknown): ReadResult => {
   const { result, error } = body
   // Official clients read a response with an error as that, and some servers add a result of null.
   if (error !== undefined && (result ?? undefined) !== undefined) return RESULT_AND_ERROR
-  if (error !== undefined) return readError(error, checkError)
+  if (error !== undefined) return readError(error, checkError(error))
   // The official Python server of 0.3 leaves out a result that is null.
   const mayBeAbsent = operations[call.operation].result === 'none' && versions[call.version].hasKinds
   if (result === undefined && !mayBeAbsent) return { fault: 'result or error must be present' }
@@ -99,8 +100,7 @@ const readJsonRpcResult = (call: AnsweredCall, body: unknown): ReadResult => {
 
 const RESULT_AND_ERROR = { fault: 'result and error must not both be present' }
 
-const readError = (error: unknown, check: Check): ReadResult => {
-  const fault = check(error)
+const readError = (error: unknown, fault: string | undefined): ReadResult => {
   if (fault !== undefined) return { fault: `error${fault}` }
   const { code, details } = error as { code?: number; details?: unknown }
   const reason = reasonOf(details)
@@ -128,8 +128,10 @@ const readRestError = (body: unknown, version: WireVersion): ReadResult => {
   if (!isJsonObject(body)) return { fault: 'error must be an object' }
   if (wrappers.some(([name]) => isJsonObject(body[name])) || Object.values<unknown>(resultKinds).includes(body.kind))
     return RESULT_AND_ERROR
-  if (body.error !== undefined) return readError(body.error, checkError)
-  return versions[version].errors === 'data' ? readError(body, checkBareError) : { fault: 'error must be present' }
+  if (body.error !== undefined) return readError(body.error, checkError(body.error))
+  return versions[version].errors === 'data'
+    ? readError(body, checkBareError(body))
+    : { fault: 'error must be present' }
 }
 
 // Results
@@ -152,9 +154,10 @@ const readOperationResult = (call: AnsweredCall, value: unknown): ReadResult => 
 const readOne = (name: ResultObject, value: unknown, shape: Shape, path = 'result'): ReadResult => {
   const fault = checks[shape.form][name](value)
   if (fault !== undefined) return { fault: path + fault }
-  const found = findNothing(shape)
-  addResult(found, value as JsonObject, places[shape.form][name])
-  return toFacts(objectKinds[name], found)
+  const found: Found = { kind: objectKinds[name], tasks: [], contexts: [], mediaTypes: [] }
+  addResult(found, value as JsonObject, places[shape.form][name], shape)
+  if (found.mediaTypes.length > 1) found.mediaTypes = [...new Set(found.mediaTypes)]
+  return found
 }
 
 /** Reads one of several objects: in the form with `kind` it is the value itself, in ProtoJSON its only member. */
@@ -166,30 +169,38 @@ const readOneOf = (names: readonly ResultObject[], value: unknown, shape: Shape)
       ? { fault: `result.kind must be ${names.map(each => objectKinds[each]).join(' or ')}` }
       : readOne(name, value, shape)
   }
-  const present = names.filter(name => readWrapped(value, name, shape) !== undefined)
-  const [name] = present
-  if (name === undefined || present.length > 1) return { fault: `result must have one of ${names.join(', ')}` }
-  return readOne(name, readWrapped(value, name, shape), shape, `result.${name}`)
+  let present: ResultName | undefined
+  let count = 0
+  for (const member in value) {
+    const name = wrapped.get(member)
+    if (name === undefined || name === present || !names.includes(name)) continue
+    if (readWrapped(value, name, shape) === undefined) continue
+    present = name
+    count++
+  }
+  return present === undefined || count > 1
+    ? { fault: `result must have one of ${names.join(', ')}` }
+    : readOne(present, readWrapped(value, present, shape), shape, `result.${present}`)
 }
 
+const wrapped = new Map(wrappers)
+
 /** Reads a list: in the form with `kind` the value itself, in ProtoJSON a member that is absent if it is empty. */
-const readList = (
-  { list: member, of }: { list: string; of: ResultObject },
-  value: unknown,
-  shape: Shape,
-): ReadResult => {
+const readList = ({ list: member, of }: { list: string; of: ResultObject }, value: unknown, shape: Shape) => {
   const items = shape.hasKinds ? value : readItems(value, member)
   if (!Array.isArray(items)) return { fault: `result must have a list of ${member}` }
-  const found = findNothing(shape)
+  const tasks: NamedTask[] = []
+  const contexts = new Set<string>()
+  const mediaTypes = new Set<string>()
   for (let index = 0; index < items.length; index++) {
-    const item = readOne(of, items[index], shape, `result.${member}[${index}]`)
-    if ('fault' in item) return item
-    const { tasks, contexts, mediaTypes } = item
-    for (const task of tasks) found.tasks.push({ ...task, mediaTypes })
-    for (const context of contexts) found.contexts.add(context)
-    for (const type of mediaTypes) found.mediaTypes.add(type)
+    const item = readOne(of, items[index], shape, '')
+    if ('fault' in item) return { fault: `result.${member}[${index}]${item.fault}` }
+    for (const task of item.tasks) tasks.push({ ...task, mediaTypes: item.mediaTypes })
+    for (const context of item.contexts) contexts.add(context)
+    for (const type of item.mediaTypes) mediaTypes.add(type)
   }
-  const facts = toFacts(`${objectKinds[of]}-list`, found)
+  const kind = `${objectKinds[of]}-list` as const
+  const facts: ResultFacts = { kind, tasks, contexts: [...contexts], mediaTypes: [...mediaTypes] }
   // ProtoJSON may leave out an empty token.
   const token = isJsonObject(value) ? readProto(value, 'nextPageToken') : undefined
   return of === 'task' ? { ...facts, nextPageToken: typeof token === 'string' ? token : '' } : facts
@@ -210,33 +221,24 @@ const readItems = (value: unknown, member: string): unknown => {
 type Places = {
   task: FormMember | undefined
   context: FormMember | undefined
-  inner: readonly (FormMember & { places: Places })[]
+  objects: readonly (FormMember & Places)[]
 }
 
 /** Returns the places in an object, but for its past. */
 const placesOf = (name: ObjectName, shape: Shape): Places => {
   const members = [...shape.members[name].values()].filter(({ isPast }) => !isPast)
   const find = (type: FormMember['is']) => members.find(({ is }) => is === type)
-  return {
-    task: find('taskId'),
-    context: find('contextId'),
-    inner: members.flatMap(member =>
-      isObjectName(member.is) ? { ...member, places: placesOf(member.is, shape) } : [],
-    ),
-  }
+  const objects = members.flatMap(each => (isObjectName(each.is) ? { ...each, ...placesOf(each.is, shape) } : []))
+  return { task: find('taskId'), context: find('contextId'), objects }
 }
 
 const places = forEachShape(shape => forEachObject(name => placesOf(name, shape)))
 
-/** What is found in the objects of one answer, which have passed their check. */
-type Found = { tasks: NamedTask[]; contexts: Set<string>; mediaTypes: Set<string>; lacksKinds: boolean; shape: Shape }
-
-const findNothing = (shape: Shape): Found => ({
-  ...{ tasks: [], contexts: new Set(), mediaTypes: new Set(), lacksKinds: false, shape },
-})
+/** The facts of an object while it is read, which has passed its check. */
+type Found = ResultFacts & { tasks: NamedTask[]; contexts: string[]; mediaTypes: string[] }
 
 /** Adds the task and context of a result, and the media types in it. */
-const addResult = (found: Found, object: JsonObject, own: Places): void => {
+const addResult = (found: Found, object: JsonObject, own: Places, shape: Shape): void => {
   // Over HTTP, 0.3 names a push configuration as a resource of its task.
   const id = own.task
     ? readMember(object, own.task)
@@ -244,31 +246,16 @@ const addResult = (found: Found, object: JsonObject, own: Places): void => {
   const contextId = readMember(object, own.context)
   const context = typeof contextId === 'string' && contextId !== '' ? contextId : undefined
   if (typeof id === 'string' && id !== '') found.tasks.push(context === undefined ? { id } : { id, contextId: context })
-  if (context !== undefined) found.contexts.add(context)
-  addParts(found, object, own)
+  if (context !== undefined) found.contexts.push(context)
+  for (const member of own.objects) addParts(found, readMember(object, member), member, shape)
 }
 
-/** Adds the media types of the parts of an object, at any depth. */
-const addParts = (found: Found, object: JsonObject, { inner }: Places): void => {
-  for (const member of inner) {
-    const value = readMember(object, member)
-    if (Array.isArray(value)) for (const item of value) addInner(found, item, member)
-    else addInner(found, value, member)
-  }
+/** Adds the media types of a part, or of the parts of an object or a list, at any depth. */
+const addParts = (found: Found, value: Json | undefined, place: Places['objects'][number], shape: Shape): void => {
+  if (Array.isArray(value)) for (const item of value) addParts(found, item, place, shape)
+  if (!isJsonObject(value)) return
+  const { is, objects } = place
+  if (is === 'part') addMediaTypes(found.mediaTypes, value, shape.version)
+  if (shape.hasKinds && (is === 'part' || is === 'message') && (value.kind ?? null) === null) found.lacksKinds = true
+  for (const member of objects) addParts(found, readMember(value, member), member, shape)
 }
-
-const addInner = (found: Found, object: Json | undefined, { is, places }: Places['inner'][number]): void => {
-  if (!isJsonObject(object)) return
-  if (is === 'part') for (const type of partMediaTypes(object, found.shape.version)) found.mediaTypes.add(type)
-  if (is === 'part' || is === 'message') checkKind(found, object)
-  addParts(found, object, places)
-}
-
-const checkKind = (found: Found, object: Json): void => {
-  if (found.shape.hasKinds && isJsonObject(object) && (object.kind ?? null) === null) found.lacksKinds = true
-}
-
-const toFacts = (kind: ResultKind, { tasks, contexts, mediaTypes, lacksKinds }: Found): ResultFacts => ({
-  ...{ kind, tasks, contexts: [...contexts], mediaTypes: [...mediaTypes] },
-  ...(lacksKinds && { lacksKinds }),
-})

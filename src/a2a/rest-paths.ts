@@ -1,18 +1,11 @@
 import { inLine, latestVersion, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
 import type { CallError } from './call-error.ts'
-import {
-  chooseVersion,
-  type ListVersions,
-  methodOf,
-  type OperationName,
-  operationNames,
-  operations,
-} from './operations.ts'
+import { chooseVersion, type ListVersions, type OperationName, operationNames, operations } from './operations.ts'
 
 /** The path of an operation below the agent's endpoint; undefined in a version that lacks the operation. */
 export const pathOf = (operation: OperationName, version: WireVersion): string | undefined => {
-  const { http, paths = {} } = operations[operation]
-  if (methodOf(operation, version) === undefined) return undefined
+  const { names, http, paths = {} } = operations[operation]
+  if (names[version] === undefined) return undefined
   return versions[version].pathPrefix + (inLine(paths, version) ?? http[1])
 }
 

@@ -1,5 +1,5 @@
 import { formOf, versions } from '../card/model/index.ts'
-import { isJsonObject, isPlainObject, type Json, type JsonObject, toText } from '../json/index.ts'
+import { isJsonObject, isPlainObject, type Json, type JsonObject, omit, toText } from '../json/index.ts'
 import { type InvalidParams, invalidParam } from './call-error.ts'
 import { checks, forEachShape, partKinds, readProto, resultKinds, type Shape, shapes } from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
@@ -35,14 +35,20 @@ const checkState = (state: Json | undefined, shape: Shape): InvalidParams | unde
   return invalidParam('status', withValue('must be a task state', state, shape, 'taskStates'))
 }
 
-/** Removes `kind`, which only 0.3 has, from a message of 1.0 and its parts. Returns whether it was there. */
-export const removeKinds = ({ version, params: { message } }: Pick<A2ACall, 'version' | 'params'>): boolean => {
-  if (versions[version].hasKinds || !isJsonObject(message)) return false
-  const parts = Array.isArray(message.parts) ? message.parts : []
-  const named = [message, ...parts].filter(object => isJsonObject(object) && KINDS.has(object.kind))
-  for (const object of named) delete (object as JsonObject).kind
-  return named.length > 0
+/** Removes `kind`, which only 0.3 has, from a message of 1.0 and its parts. Returns undefined if it is not there. */
+export const removeKinds = (call: A2ACall): A2ACall | undefined => {
+  const { params, sources } = call
+  const { message } = params
+  if (versions[call.version].hasKinds || !isJsonObject(message)) return undefined
+  const parts = Array.isArray(message.parts) ? message.parts.map(withoutKind) : message.parts
+  const isChanged = Array.isArray(parts) && parts.some((part, index) => part !== (message.parts as Json[])[index])
+  const cleaned = withoutKind(isChanged ? { ...message, parts } : message)
+  if (cleaned === message) return undefined
+  const body = sources && { ...sources.body, ...(sources.body.message === message && { message: cleaned }) }
+  return { ...call, params: { ...params, message: cleaned }, ...(body && { sources: { ...sources, body } }) }
 }
+
+const withoutKind = (value: Json): Json => (isJsonObject(value) && KINDS.has(value.kind) ? omit(value, 'kind') : value)
 
 const KINDS: ReadonlySet<unknown> = new Set([resultKinds.message, ...partKinds])
 
@@ -92,12 +98,7 @@ const valueAt = (message: Json | undefined, path: string, { hasKinds }: Shape): 
   }, message)
 
 /** Adds the value that was sent to what must be there; if it means one of `values`, names its spelling in the form. */
-const withValue = (
-  description: string,
-  value: Json | undefined,
-  shape: Shape,
-  values?: 'roles' | 'taskStates',
-): string => {
+const withValue = (description: string, value: Json | undefined, shape: Shape, values?: 'roles' | 'taskStates') => {
   if (!description.startsWith('must be ')) return description
   if ((value ?? null) === null) return `${description}, but is missing`
   if (isPlainObject(value)) return `${description}, not an object`

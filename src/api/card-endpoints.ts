@@ -92,7 +92,6 @@ const cachedCardResponse = (id: string, hybrid: HybridName, request: Request, en
   return document && !isRemote(document) ? publicCardResponse(document, name, headers, env) : undefined
 }
 
-/** Options for reading a card. */
 type CardOptions = {
   /** The result of `authenticate`, where that is known: invalid credentials count each time they are checked. */
   caller?: Authentication
@@ -177,9 +176,6 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
   return { etag, body, modified: new Date(modified).toUTCString(), ...(source && { source }) }
 }
 
-// Responses
-
-/** Returns the public response with a card, or 304. */
 const publicCardResponse = (document: CachedDocument, name: RepresentationName, headers: Headers, env: Env) => {
   const { body, etag, modified } = document
   if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))

@@ -1,4 +1,4 @@
-import { clientKey } from '../auth/index.ts'
+import { clientKey, findIdentityErrors } from '../auth/index.ts'
 import {
   chooseKeys,
   type FetchJson,
@@ -6,11 +6,9 @@ import {
   KEY_SET_PATH,
   resolveCardUrl,
   resolveKeys,
-  type ServedCards,
   verifyCard as verifySignatures,
 } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
-import { findIdentityErrors } from '../gateway/upstream/index.ts'
 import {
   blockOrigins,
   describeFailure,
@@ -70,8 +68,6 @@ export const lint = endpoint(
   },
 )
 
-// Verification
-
 /** `POST /verify`: reports which signatures of a card are valid, with which keys, and which SDKs accept them. */
 export const verifyCard = endpoint(
   {
@@ -95,13 +91,11 @@ export const verifyCard = endpoint(
       outgoing.isOwn(url) ? readOwn(url, {}, context) : fetchJson(url, keyRequest, describe)
     const { keys, errors } = await resolveKeys(sources, fetchKeys, 'request')
     assertNotLimited(outgoing)
+    const names = sources.map(source => (typeof source === 'string' ? source : 'request'))
     return {
       body: {
         ...(await verifySignatures(served, keys, trust)),
-        keys: {
-          sources: sources.map(source => (typeof source === 'string' ? source : 'request')),
-          errors: [...errors, ...unread],
-        },
+        keys: { sources: names, errors: [...errors, ...unread] },
         ...(fetched?.missing !== undefined && { missing: fetched.missing }),
       },
     }
@@ -146,11 +140,7 @@ const describe = (failure: FetchFailure, maxBytes?: number): string =>
   failure.detail === NOT_FETCHED ? NOT_FETCHED : describeFailure(failure, maxBytes)
 
 /** Fetches what clients get of a card; that of an agent of this host is read without a request. */
-const fetchServed = async (
-  url: string,
-  outgoing: Outgoing,
-  context: RequestContext,
-): Promise<{ served: ServedCards; url: string; missing?: string }> => {
+const fetchServed = async (url: string, outgoing: Outgoing, context: RequestContext) => {
   const { isOwn } = outgoing
   const fetch = blockOrigins(outgoing.fetch, isOwn)
   const fetched = await fetchServedCards(url, (from, versionHeaders) => {
@@ -165,11 +155,7 @@ const fetchServed = async (
 }
 
 /** Answers a request for a card or the keys of this host, as a client without a token gets them. */
-const readOwn = async (
-  url: string,
-  headers: Record<string, string>,
-  { env, ctx }: RequestContext,
-): ReturnType<FetchJson> => {
+const readOwn = async (url: string, headers: Record<string, string>, { env, ctx }: RequestContext) => {
   const target = parseUrl(url)
   const found = findOwn(target?.pathname ?? '')
   if (target === null || found === undefined) return { error: 'is an address of this host that has no card' }

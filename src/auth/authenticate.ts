@@ -1,7 +1,9 @@
 import type { CallProfile } from '../card/index.ts'
+import { config } from '../config.ts'
 import type { RequestContext } from '../http/index.ts'
 import { HttpError, sha256Hex } from '../http/start.ts'
-import { readToken } from '../registry/edge/start.ts'
+import { ClockCache, getCachedToken, readToken } from '../registry/edge/start.ts'
+import type { TokenRecord } from '../registry/index.ts'
 import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
 import {
   ANONYMOUS,
@@ -28,19 +30,36 @@ const UNRECOGNIZED: Authentication = { authenticated: false, reason: 'unrecogniz
 /** Credentials that contain the ADMIN_TOKEN, among other guesses: the response must be that to a wrong one. */
 const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authorization'] }
 
-/** Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. */
-export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) =>
-  request.headers.has('Authorization') ? authenticateBearer({ request, env, ctx }) : ANONYMOUS
+/**
+ * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Without
+ * a promise where nothing is counted or read: for a token that was valid before, and for credentials of the agent.
+ */
+export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) => {
+  const header = request.headers.get('Authorization')
+  return header === null ? ANONYMOUS : authenticateBearer(header.trim(), { request, env, ctx })
+}
 
 /**
  * Authenticates the caller of an agent. `caller` is the result of `authenticate`; the card may recognize more: a JWT of
  * an OpenID Connect issuer, or a token of this host in an API key header. For an internal agent that the caller may not
- * read, the result, and what is counted, is the same as for an agent that does not exist.
+ * read, the result, and what is counted, is the same as for an agent that does not exist. Without a promise unless the
+ * card may recognize an API key, or a JWT that was not verified before.
  */
 export const authenticateForAgent = (caller: Authentication, agent: SecuredAgent, context: RequestContext) => {
+  const { request } = context
+  if (hasAny(request, agent.profile.apiKeyHeaders)) return applyCardSchemes(caller, agent, context)
+  // A token that `authenticate` recognizes is stripped already. Of other credentials, only a JWT is of interest.
   const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
-  // Synchronous for most calls: a token that `authenticate` recognizes is stripped already.
-  return isUnrecognized || agent.profile.apiKeyHeaders.length > 0 ? applyCardSchemes(caller, agent, context) : caller
+  if (!isUnrecognized || !threeParts.test(request.headers.get('Authorization') ?? '')) return caller
+  return findVerifiedJwt(caller, agent, context) ?? applyCardSchemes(caller, agent, context)
+}
+
+/** Matches every text that contains a JWT. */
+const threeParts = /\.[^.]*\./
+
+const hasAny = ({ headers }: Request, names: readonly string[]): boolean => {
+  for (const name of names) if (headers.has(name)) return true
+  return false
 }
 
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
@@ -48,8 +67,10 @@ type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unr
 const MAX_CREDENTIALS_LENGTH = 8192
 
 /** Parses the Authorization header. Two headers arrive as one: a bearer token in a list is `several`. */
-export const parseAuthorization = (headers: Headers): Credentials => {
-  const header = headers.get('Authorization')?.trim() ?? ''
+export const parseAuthorization = (headers: Headers): Credentials =>
+  parseCredentials(headers.get('Authorization')?.trim() ?? '')
+
+const parseCredentials = (header: string): Credentials => {
   if (header === '') return { scheme: 'none' }
   const token = /^Bearer[ \t]+(\S+)$/i.exec(header)?.[1]
   if (token !== undefined)
@@ -57,24 +78,25 @@ export const parseAuthorization = (headers: Headers): Credentials => {
   return /(?:^|,)[ \t]*Bearer[ \t,]/i.test(header) ? { scheme: 'several' } : { scheme: 'unrecognized' }
 }
 
-const authenticateBearer = async (context: RequestContext): Promise<Authentication> => {
-  const { headers } = context.request
-  const credentials = parseAuthorization(headers)
+const authenticateBearer = (header: string, context: RequestContext): Authentication | Promise<Authentication> => {
+  const credentials = parseCredentials(header)
   if (credentials.scheme === 'none') return ANONYMOUS
   if (credentials.scheme === 'several') return countFailure(badToken('several'), context)
-  const header = headers.get('Authorization')?.trim() ?? ''
+  const sent = credentials.scheme === 'bearer' ? { header: 'authorization', token: credentials.token } : undefined
+  const known = sent && findKnownToken(sent, context)
+  if (known) return known
   // Possibly the agent's own credentials: never counted, and never withheld from the agent.
   if (!containsHostToken(header, context.env)) return UNRECOGNIZED
-  if (credentials.scheme !== 'bearer')
-    return containsIssuedToken(header) ? countFailure(badToken('malformed'), context) : WITHHELD
-  return countFailure(await verifyHostToken({ header: 'authorization', token: credentials.token }, context), context)
+  if (sent === undefined) return containsIssuedToken(header) ? countFailure(badToken('malformed'), context) : WITHHELD
+  return verifyHostToken(sent, context).then(caller => countFailure(caller, context))
 }
 
 const applyCardSchemes = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const { id, profile } = agent
   const keys = hostTokensInApiKeys(profile.apiKeyHeaders, context)
   const byJwt = mayBeRefined(before) ? await authenticateJwt(before, agent, context) : before
-  const caller = keys[0] && mayBeRefined(byJwt) ? await verifyHostToken(keys[0], context) : byJwt
+  const byKey = keys[0] && mayBeRefined(byJwt) ? keys[0] : undefined
+  const caller = byKey ? (findKnownToken(byKey, context) ?? (await verifyHostToken(byKey, context))) : byJwt
   if (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)) return before
   if (!caller.authenticated && !mayBeRefined(caller)) return caller === before ? before : countFailure(caller, context)
   const { strippedHeaders = [] } = caller
@@ -107,35 +129,73 @@ const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: Requ
       : []
   })
 
-const verifyHostToken = async ({ header, token }: HeaderToken, { request, env, ctx }: RequestContext) => {
+/**
+ * A token of this host that was valid: `record` is undefined for the ADMIN_TOKEN. `adminToken` is the one with which it
+ * was compared.
+ */
+type KnownToken = {
+  digest: string
+  record: TokenRecord | undefined
+  adminToken: string | undefined
+  principal: Principal
+  size: number
+}
+
+const KNOWN_TOKENS_BYTES = 1024 * 1024
+const KNOWN_TOKEN_OVERHEAD = 500
+
+/** The last valid tokens by their texts, which are in memory only. */
+const knownTokens = new ClockCache<KnownToken>(KNOWN_TOKENS_BYTES)
+
+/** Returns the principal of a token that was valid before, and whose record is fresh and the same. */
+const findKnownToken = ({ header, token }: HeaderToken, { request, env }: RequestContext): Principal | undefined => {
+  const known = knownTokens.get(token)
+  if (known === undefined || known.adminToken !== config(env).adminToken) return undefined
+  const { digest, record, principal } = known
+  if (record !== undefined && getCachedToken(digest) !== record) return undefined
+  if (principal.strippedHeaders[0] !== header || isBlocked(request, digest)) return undefined
+  recordSuccess(digest)
+  return principal
+}
+
+const ADMIN = { id: 'admin', scopes: ['admin'], agents: ['*'], tiers: ['*'] } as const
+
+const verifyHostToken = async ({ header, token }: HeaderToken, context: RequestContext): Promise<Authentication> => {
+  const { request, env, ctx } = context
   const digest = await sha256Hex(token)
   const isIssued = containsIssuedToken(token)
   if (isBlocked(request, digest)) return isIssued ? THROTTLED : WITHHELD
-  const grants = (await isAdminToken(token, env))
-    ? { subject: 'admin', scopes: ['admin' as const], agents: ['*'], tiers: ['*'] }
-    : isToken(token)
-      ? await lookUpToken(digest, env, ctx)
-      : isIssued
-        ? badToken('malformed')
-        : WITHHELD
-  if ('authenticated' in grants) return grants
+  const isAdmin = await isAdminToken(token, env)
+  if (!isAdmin && !isToken(token)) return isIssued ? badToken('malformed') : WITHHELD
+  const record = isAdmin ? undefined : await readToken(digest, env, ctx).catch(unlessUnavailable)
+  if (record === null) return badToken('unknown')
+  if (record && 'reason' in record) return record
   recordSuccess(digest)
-  return { authenticated: true, ...grants, strippedHeaders: [header] } satisfies Principal
+  const { id, scopes, agents, tiers } = record ?? ADMIN
+  const subject = record ? `token:${id}` : id
+  const principal: Principal = { authenticated: true, subject, scopes, agents, tiers, strippedHeaders: [header] }
+  const size = KNOWN_TOKEN_OVERHEAD + token.length + (record ? 2 * JSON.stringify(record).length : 0)
+  knownTokens.set(token, { digest, record, adminToken: config(env).adminToken, principal, size })
+  return principal
 }
 
-const lookUpToken = async (digest: string, env: Env, ctx: ExecutionContext) => {
-  const record = await readToken(digest, env, ctx).catch(unlessUnavailable)
-  if (record === null) return badToken('unknown')
-  if ('reason' in record) return record
-  const { id, scopes, agents, tiers } = record
-  return { subject: `token:${id}`, scopes, agents, tiers }
+/** Loaded with the first JWT: few cards name an issuer. */
+let jwts: typeof import('./jwt.ts') | undefined
+
+/** Returns the same as `applyCardSchemes`, without a promise, for a JWT that was verified before. */
+const findVerifiedJwt = (before: Authentication, agent: SecuredAgent, { request }: RequestContext) => {
+  if (jwts === undefined || agent.profile.jwt === undefined) return undefined
+  const credentials = parseAuthorization(request.headers)
+  if (credentials.scheme !== 'bearer') return undefined
+  const principal = jwts.findVerifiedJwt(credentials.token, agent, request)
+  const isHidden = principal && agent.profile.visibility === 'internal' && !hasPermission(principal, 'read', agent.id)
+  return isHidden ? before : principal
 }
 
 const authenticateJwt = async (before: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const credentials = parseAuthorization(context.request.headers)
   if (credentials.scheme !== 'bearer' || agent.profile.openIdConnectUrls.length === 0) return before
-  // Few cards name an issuer: the verification of signatures is loaded for the first that does.
-  const jwts = await import('./jwt.ts')
+  jwts ??= await import('./jwt.ts')
   return jwts.authenticateJwt(credentials.token, before, agent, context)
 }
 

@@ -45,11 +45,13 @@ const MAX_SEARCHED_TEXTS = 16
  * ADMIN_TOKEN: a call could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
 export const createTokenFinder = (env: Variables): ((text: string) => boolean) => {
-  const { adminToken = '' } = config(env)
-  const searched = new Map<string, boolean>()
+  const { adminToken } = config(env)
+  let searched: Map<string, boolean> | undefined
   return text => {
     if (containsIssuedToken(text)) return true
-    if (text.length < adminToken.length) return false
+    // Most texts are too short, or this host has no ADMIN_TOKEN.
+    if (adminToken === undefined || text.length < adminToken.length) return false
+    searched ??= new Map()
     const isFound = searched.get(text) ?? (searched.size < MAX_SEARCHED_TEXTS && containsAdminToken(text, env))
     if (searched.size < MAX_SEARCHED_TEXTS) searched.set(text, isFound)
     return isFound
@@ -58,7 +60,11 @@ export const createTokenFinder = (env: Variables): ((text: string) => boolean) =
 
 /** Checks whether a header's value contains what is, or claims to be, a token that a host has issued. */
 export const containsIssuedToken = (value: string): boolean =>
-  issuedToken.test(value) || decodeBasic(value).some(text => issuedToken.test(text))
+  mayContainIssuedToken.test(value) &&
+  (issuedToken.test(value) || decodeBasic(value).some(text => issuedToken.test(text)))
+
+/** Matches every text in which one of the slower searches could find something. */
+const mayContainIssuedToken = /cc_|basic[ \t]/i
 
 /** The prefix of a token where a token begins, or prefix and id anywhere: a JWT can contain `cc_` by chance. */
 const issuedToken = /(?:^|[^\w.~+/-])cc_|cc_[a-z2-7]{12}_/i
@@ -72,11 +78,14 @@ const MAX_AROUND_LENGTH = 64
  */
 export const containsAdminToken = (text: string, env: Variables): boolean => {
   const { adminToken } = config(env)
-  if (adminToken === undefined) return false
+  if (adminToken === undefined || text.length < adminToken.length) return false
   const length = 2 * adminToken.length + MAX_AROUND_LENGTH
-  const parts = text.length > 2 * length ? [text.slice(0, length), text.slice(-length)] : [text]
-  return parts.some(part => part.includes(adminToken) || decodeBasic(part).some(each => each.includes(adminToken)))
+  if (text.length <= 2 * length) return containsSecret(text, adminToken)
+  return containsSecret(text.slice(0, length), adminToken) || containsSecret(text.slice(-length), adminToken)
 }
+
+const containsSecret = (text: string, secret: string): boolean =>
+  text.includes(secret) || decodeBasic(text).some(each => each.includes(secret))
 
 /** Returns the decoded credentials of every `Basic` scheme in a header. */
 const decodeBasic = (value: string): string[] =>

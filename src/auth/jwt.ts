@@ -3,37 +3,86 @@ import type { CallProfile } from '../card/index.ts'
 import { config } from '../config.ts'
 import { log, parseUrl, type RequestContext, sha256Hex } from '../http/index.ts'
 import { MAX_KEYS_TRIED } from '../limits.ts'
-import { findHostOwner } from '../registry/edge/index.ts'
-import { getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
-import { type Authentication, badToken, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
+import { ClockCache, findHostOwner } from '../registry/edge/index.ts'
+import { getFreshIssuer, getIssuer, type Issuer, isDiscoveryUrlOf, originOf, refreshIssuer } from './oidc-issuers.ts'
+import { type Authentication, badToken, type Principal, THROTTLED, type TokenError, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordSuccess } from './throttle.ts'
 
 type JwtProfile = Pick<CallProfile, 'callers' | 'jwt' | 'openIdConnectUrls'>
+type JwtAgent = { id: string; profile: JwtProfile }
 type JwtRules = NonNullable<CallProfile['jwt']>
 
 /** Asymmetric algorithms only: with a shared secret, or none, anybody could sign. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 const CLOCK_TOLERANCE_SECONDS = 10
 
+/** A JWT that was verified for an agent, and what it was verified by. `exp` is in seconds since 1970. */
+type VerifiedJwt = {
+  digest: string
+  principal: Principal
+  exp: number
+  discoveryUrl: string
+  issuer: Issuer
+  callers: JwtProfile['callers']
+  rules: JwtRules
+  /** The same as text: those of a profile that is read again are another object. */
+  rulesText: string
+  size: number
+}
+
+const VERIFIED_JWTS_BYTES = 2 * 1024 * 1024
+const VERIFIED_JWT_OVERHEAD = 800
+
+/** The last valid JWTs, by the agent and their text, which are in memory only. */
+const verifiedJwts = new ClockCache<VerifiedJwt>(VERIFIED_JWTS_BYTES)
+
+const keyOf = (token: string, agentId: string): string => `${agentId} ${token}`
+
+/** Returns the principal of a JWT that was verified before for an agent, by the same rules and the same keys. */
+export const findVerifiedJwt = (token: string, { id, profile }: JwtAgent, request: Request): Principal | undefined => {
+  const known = verifiedJwts.get(keyOf(token, id))
+  if (known === undefined || hasExpired(known) || getFreshIssuer(known.discoveryUrl) !== known.issuer) return undefined
+  if (!hasSameRules(known, profile) || isBlocked(request, known.digest)) return undefined
+  recordSuccess(known.digest)
+  return known.principal
+}
+
+/** Checks the time as jose does. */
+const hasExpired = ({ exp }: VerifiedJwt): boolean => exp <= Math.floor(Date.now() / 1000) - CLOCK_TOLERANCE_SECONDS
+
+const hasSameRules = (known: VerifiedJwt, { callers, jwt: rules, openIdConnectUrls }: JwtProfile): boolean => {
+  if (callers !== known.callers || !openIdConnectUrls.includes(known.discoveryUrl)) return false
+  if (rules === known.rules) return true
+  if (rules === undefined || JSON.stringify(rules) !== known.rulesText) return false
+  known.rules = rules
+  return true
+}
+
 /** Authenticates by a bearer token that is a JWT for an agent; returns `before` for any other. */
 export const authenticateJwt = async (
   token: string,
   before: Authentication,
-  { id, profile }: { id: string; profile: JwtProfile },
+  agent: JwtAgent,
   { request, env, ctx }: RequestContext,
 ): Promise<Authentication> => {
+  const known = findVerifiedJwt(token, agent, request)
+  if (known) return known
+  const { id, profile } = agent
   const { jwt: rules, callers } = profile
   const discoveryUrl = findDiscoveryUrl(token, profile)
   if (discoveryUrl === undefined || rules === undefined) return before
   const digest = await sha256Hex(token)
   if (isBlocked(request, digest)) return THROTTLED
-  const issuer = await getIssuer(discoveryUrl, env, ctx)
+  let issuer = await getIssuer(discoveryUrl, env, ctx)
   let verified = issuer && (await verifySignature(token, issuer, rules))
   if (verified === 'unknown-key') {
     const refreshed = await refreshIssuer(discoveryUrl, env, ctx)
-    if (refreshed !== issuer) verified = refreshed && (await verifySignature(token, refreshed, rules))
+    if (refreshed !== issuer) {
+      issuer = refreshed
+      verified = issuer && (await verifySignature(token, issuer, rules))
+    }
   }
-  if (verified === undefined) return UNAVAILABLE
+  if (issuer === undefined || verified === undefined) return UNAVAILABLE
   if (typeof verified === 'string') return badToken(verified === 'unknown-key' ? 'unknown' : verified)
   recordSuccess(digest)
   const payload = verified
@@ -42,7 +91,7 @@ export const authenticateJwt = async (
     'scope' in rule ? scopes.includes(rule.scope) : [payload[rule.claim]].flat().includes(rule.equals),
   )
   const hasScope = rules.scope === undefined || scopes.includes(rules.scope)
-  return {
+  const principal: Principal = {
     authenticated: true,
     subject: await subjectOf(payload),
     scopes: hasScope ? [callers === 'issuer' ? 'call' : 'read'] : [],
@@ -52,6 +101,11 @@ export const authenticateJwt = async (
     // Other agents may accept it, too.
     strippedHeaders: ['authorization'],
   }
+  const rulesText = JSON.stringify(rules)
+  const size = VERIFIED_JWT_OVERHEAD + token.length + 4 * rulesText.length
+  const { exp = 0 } = payload
+  verifiedJwts.set(keyOf(token, id), { digest, principal, exp, discoveryUrl, issuer, callers, rules, rulesText, size })
+  return principal
 }
 
 /**

@@ -42,12 +42,18 @@ type Entry = {
  */
 const entries = new ClockCache<Entry>(MAX_CACHE_BYTES)
 
+/** Returns an issuer from memory, with fresh keys; undefined: call `getIssuer`. Fetched keys are another object. */
+export const getFreshIssuer = (url: string): Issuer | undefined => {
+  const entry = entries.get(url)
+  return entry && Date.now() - entry.fetchedAt < FRESH_MS ? entry.issuer : undefined
+}
+
 /** Returns an issuer; undefined if it cannot be fetched and no usable keys are cached. */
 export const getIssuer = async (url: string, env: Variables, ctx: ExecutionContext): Promise<Issuer | undefined> => {
-  const entry = entries.get(url)
-  if (entry?.issuer && Date.now() - entry.fetchedAt < FRESH_MS) return entry.issuer
+  const fresh = getFreshIssuer(url)
+  if (fresh) return fresh
   const usable = getUsable(url)
-  if (usable && isFetching(entry)) return usable
+  if (usable && isFetching(entries.get(url))) return usable
   const renewal = renew(url, env, ctx)
   // An issuer that hangs must not delay anybody while there are usable keys: the renewal goes on in the background.
   await (usable ? Promise.race([renewal, sleep(MAX_RENEWAL_WAIT_MS)]) : renewal)

@@ -55,19 +55,14 @@ const ADMIN_TOKEN_MISSING =
 
 /** The error for a caller whose credentials are missing, invalid or cannot be checked. */
 export const unauthorized = (caller: Exclude<Authentication, Principal>) => {
-  switch (caller.reason) {
-    case 'throttled':
-      return tooManyAttempts()
-    case 'unavailable':
-      return serviceUnavailable('The token cannot be verified right now.')
-    case 'anonymous':
-      // RFC 6750 §3.1: no error code for a request without credentials.
-      return withChallenge('no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
-    default: {
-      const detail = tokenErrors['error' in caller ? caller.error : 'unknown']
-      return withChallenge('bad-token', detail, ', error="invalid_token"')
-    }
-  }
+  const { reason } = caller
+  if (reason === 'throttled') return tooManyAttempts()
+  if (reason === 'unavailable') return serviceUnavailable('The token cannot be verified right now.')
+  // RFC 6750 §3.1: no error code for a request without credentials.
+  if (reason === 'anonymous')
+    return withChallenge('no-token', 'This needs a token: send `Authorization: Bearer <token>`.')
+  const detail = tokenErrors['error' in caller ? caller.error : 'unknown']
+  return withChallenge('bad-token', detail, ', error="invalid_token"')
 }
 
 const tokenErrors: Record<TokenError, string> = {

@@ -14,11 +14,31 @@ export const BLOCK_SECONDS = 60
 
 const MAX_REMEMBERED = 10_000
 
-/** Ends of times, in ms since 1970: until then an address is blocked, or exceeds its rate limit of calls. */
-const blockedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
-const limitedUntil = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
 /** SHA-256 digests of credentials that were valid before. */
 const knownGood = new ClockCache<{ size: 1 }>(MAX_REMEMBERED)
+
+/** Remembers addresses, each until a time in ms since 1970. Looks for none after the last of these times. */
+class AddressesUntil {
+  readonly #ends = new ClockCache<{ until: number; size: 1 }>(MAX_REMEMBERED)
+  #lastEnd = 0
+
+  add(address: string, until: number): void {
+    this.#ends.set(address, { until, size: 1 })
+    this.#lastEnd = Math.max(this.#lastEnd, until)
+  }
+
+  has(request: Request, now?: number): boolean {
+    // Most isolates never have an address, and then read neither the clock nor the request.
+    if (this.#lastEnd === 0) return false
+    const time = now ?? Date.now()
+    const address = time < this.#lastEnd ? clientAddress(request) : undefined
+    return address !== undefined && (this.#ends.get(address)?.until ?? 0) > time
+  }
+}
+
+/** The addresses whose credentials are ignored, and those that exceed their rate limit of calls. */
+const blocked = new AddressesUntil()
+const limited = new AddressesUntil()
 
 /** Returns the key under which the requests of one client are counted. */
 export const clientKey = (request: Request): string => clientAddress(request) ?? 'unknown'
@@ -30,16 +50,30 @@ export const callerKey = (caller: Authentication, request: Request): string =>
 /** Returns the client's address, or its own IPv6 /64 network; undefined if the request is not from the network. */
 const clientAddress = ({ headers }: Request): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
-  const normalized = address?.includes(':') ? parseUrl(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
+  return address?.includes(':') ? networkOf(address) : address
+}
+
+const NETWORKS_BYTES = 256 * 1024
+const NETWORK_OVERHEAD = 200
+
+/** The networks of the last addresses: to parse one takes longer than most of what is counted by it. */
+const networks = new ClockCache<{ network: string; size: number }>(NETWORKS_BYTES)
+
+const networkOf = (address: string): string => {
+  const known = networks.get(address)
+  if (known !== undefined) return known.network
+  const network = parseNetwork(address)
+  networks.set(address, { network, size: NETWORK_OVERHEAD + 2 * address.length })
+  return network
+}
+
+/** Returns the /64 network of an IPv6 address; an IPv4 address in IPv6, and what is no address, as it is. */
+const parseNetwork = (address: string): string => {
+  const normalized = parseUrl(`http://[${address}]`)?.hostname.slice(1, -1)
   if (normalized === undefined || normalized.startsWith('::ffff:')) return address
   const [first = [], last = []] = normalized.split('::').map(part => part.split(':').filter(Boolean))
   const zeros = Array<string>(8 - first.length - last.length).fill('0')
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::`
-}
-
-const isBefore = (ends: typeof blockedUntil, request: Request, now: number): boolean => {
-  const address = clientAddress(request)
-  return address !== undefined && (ends.get(address)?.until ?? 0) > now
 }
 
 /**
@@ -47,7 +81,7 @@ const isBefore = (ends: typeof blockedUntil, request: Request, now: number): boo
  * Those that were valid in this isolate before are not ignored: clients behind a shared address keep their access.
  */
 export const isBlocked = (request: Request, digest: string): boolean =>
-  isBefore(blockedUntil, request, Date.now()) && knownGood.get(digest) === undefined
+  blocked.has(request) && knownGood.get(digest) === undefined
 
 /** Records that credentials are valid. */
 export const recordSuccess = (digest: string): void => {
@@ -62,7 +96,7 @@ export const recordFailure = async (request: Request, limit: RateLimit): Promise
   const address = clientAddress(request)
   if (address === undefined) return false
   const { success } = await limit.limit({ key: address })
-  if (!success) blockedUntil.set(address, { until: Date.now() + BLOCK_SECONDS * 1000, size: 1 })
+  if (!success) blocked.add(address, Date.now() + BLOCK_SECONDS * 1000)
   return !success
 }
 
@@ -89,11 +123,11 @@ export const tooManyAttempts = () => {
 /** Records that an address exceeds its rate limit of calls. */
 export const recordLimited = (request: Request, now = Date.now()): void => {
   const address = clientAddress(request)
-  if (address !== undefined) limitedUntil.set(address, { until: now + RATE_LIMIT_SECONDS * 1000, size: 1 })
+  if (address !== undefined) limited.add(address, now + RATE_LIMIT_SECONDS * 1000)
 }
 
 /** Checks whether an address is known to exceed its rate limit of calls. */
-export const isLimited = (request: Request, now = Date.now()): boolean => isBefore(limitedUntil, request, now)
+export const isLimited = (request: Request, now?: number): boolean => limited.has(request, now)
 
 /** Checks whether a request has credentials that were valid before in this isolate: they have a limit of their own. */
 export const hasKnownCredentials = async (request: Request): Promise<boolean> => {

@@ -142,7 +142,10 @@ const sendMessages = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
 export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, env: Env): Promise<StoredReceipt> => {
   const keys = await findSigningKeys(env)
   if (!keys) return { receipt, unsigned: 'This host has no key to sign with.' }
-  if (!isOwnOrigin(receipt.host, { hosts: hostsOf(manifest) }, env))
+  // A bare card has no host names.
+  const document: unknown = JSON.parse(manifest.manifest)
+  const hosts = isJsonObject(document) && Array.isArray(document.hosts) ? document.hosts : []
+  if (!isOwnOrigin(receipt.host, { hosts: hosts.filter(host => typeof host === 'string') }, env))
     return { receipt, unsigned: 'This host does not know under which name it is public.' }
   const header = { typ: RECEIPT_TYPE, kid: keys.current.kid, jku: `${receipt.host}${KEY_SET_PATH}` }
   return { receipt, signature: await signDetached(receipt, header, keys.current) }
@@ -150,13 +153,6 @@ export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, en
 
 /** Returns the origin that a receipt names as its host: never that of the request, which is the caller's choice. */
 export const receiptHost = ({ origin }: StoredManifest, env: Variables): string => config(env).publicOrigin ?? origin
-
-/** A bare card has no host names. */
-const hostsOf = ({ manifest }: StoredManifest): string[] => {
-  const document: unknown = JSON.parse(manifest)
-  const hosts = isJsonObject(document) && Array.isArray(document.hosts) ? document.hosts : []
-  return hosts.filter(host => typeof host === 'string')
-}
 
 /** A document of an agent that was requested, and what it must be. */
 type DocumentTest = Pick<ReceiptTest, 'id' | 'title' | 'through' | 'claimed'> & {

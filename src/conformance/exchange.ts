@@ -1,10 +1,11 @@
-import { createParser } from 'eventsource-parser'
+import { parseEvents, SseFramer } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { CallTarget, Protocol } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { agentCall, callGateOnly, PassedGate, restCall } from '../gateway/index.ts'
-import { appendVia, type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/index.ts'
+import { agentCall, callGateOnly, restCall } from '../gateway/index.ts'
+import { type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/index.ts'
 import {
+  appendVia,
   blockOrigins,
   CLOUDFLARE_ERRORS,
   createUpstreamClient,
@@ -32,8 +33,11 @@ export type CheckedAgent = {
   seconds: number
   context: RequestContext
   /** Returns the endpoint of this host that serves the card. */
-  serveCard: (file: 'agent-card.json' | 'agent.json') => Handler
+  serveCard: (file: 'agent-card.json' | 'agent.json') => HostHandler
 }
+
+/** An endpoint of this host; undefined for a call that passes the gate where nothing is sent. */
+type HostHandler = (...call: Parameters<Handler>) => Promise<Response | undefined> | Response
 
 type UpstreamAddress = Parameters<typeof createUpstreamClient>[0]
 
@@ -72,7 +76,7 @@ export const createGateSend =
 /** Sends a request to an endpoint of this host, in process. */
 export const sendToHost = (
   { id, context: { request, env, ctx } }: CheckedAgent,
-  handler: Handler,
+  handler: HostHandler,
   { path, ...init }: { path: string; method?: string; headers?: Record<string, string>; body?: string | null },
   { seconds, authorized, wholeStream = false }: SendOptions,
 ): Promise<Answer> => {
@@ -84,9 +88,10 @@ export const sendToHost = (
   }
   return within<Answer>(seconds, { failed: 'timeout' }, async () => {
     try {
-      return await readAnswer(await handler(sent, env, ctx, { id }), wholeStream)
+      const response = await handler(sent, env, ctx, { id })
+      return response ? await readAnswer(response, wholeStream) : { failed: 'passed-gate' }
     } catch (error) {
-      return error instanceof PassedGate ? { failed: 'passed-gate' } : readAnswer(toErrorResponse(error), false)
+      return readAnswer(toErrorResponse(error), false)
     }
   })
 }
@@ -99,7 +104,7 @@ export const createDirectSend =
     const { service, secret } = profile
     const { host } = new URL(context.request.url)
     const headers = upstreamHeaders({
-      ...{ target, version: protocol.version, streams, hasBody: body !== undefined },
+      ...{ target, version: protocol.version, streams, type: body === undefined ? undefined : 'application/json' },
       ...{ headers: new Headers(), credentials: { pass: [] }, containsHostToken: () => false },
       extensions: profile.requiredExtensions,
       via: appendVia(null, `${id}.${host}`) ?? '',
@@ -168,13 +173,15 @@ const readEvents = async (response: Response, max: number): Promise<string[] | u
   const reader = response.body?.getReader()
   if (!reader) return texts
   const decoder = new TextDecoder()
-  const parser = createParser({ onEvent: ({ data }) => data !== '' && texts.push(data) })
+  const framer = new SseFramer(MAX_CHECK_RESPONSE_BYTES)
   let size = 0
   while (texts.length < max && size <= MAX_CHECK_RESPONSE_BYTES) {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength
-    parser.feed(decoder.decode(value, { stream: true }))
+    for (const { kind, bytes } of framer.push(value))
+      for (const { data } of kind === 'events' ? parseEvents(decoder.decode(bytes)) : [])
+        if (data !== '') texts.push(data)
   }
   reader.cancel().catch(() => undefined)
   return size > MAX_CHECK_RESPONSE_BYTES ? undefined : texts.slice(0, max)

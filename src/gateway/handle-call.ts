@@ -1,125 +1,132 @@
-import type { A2ACall, CallError, ErrorForm } from '../a2a/index.ts'
-import { authenticate, hasKnownCredentials, isLimited } from '../auth/start.ts'
-import type { CallProfile } from '../card/index.ts'
-import { config } from '../config.ts'
-import { startTiming } from '../http/start.ts'
-import { forwardCall } from './forward-call.ts'
+import { type A2ACall, type CallError, errorResponse } from '../a2a/index.ts'
+import { authenticate, containsAdminToken, hasKnownCredentials, isLimited } from '../auth/index.ts'
+import { continueTrace, startTiming } from '../http/index.ts'
 import {
-  agentById,
-  authorizeCall,
-  type CallContext,
-  checkCaller,
+  admit,
+  authorize,
   checkRateLimit,
   countRefusal,
-  createCallContext,
-  evaluatePolicy,
-  hasSmallBody,
-  type InboundCall,
+  type Exchange,
+  type Gate,
   kindsOf,
   loadExtendedCard,
   logCall,
+  type Permitted,
   readExtendedModes,
   resolveAgent,
-  targetOf,
-  type Verdict,
 } from './gate/index.ts'
+import { hasSmallBody } from './receive/index.ts'
+import { send } from './send.ts'
 
 /** Handles one call from request to response, and logs it. */
-export const handleCall = async (
-  inbound: InboundCall,
-  request: Request,
-  env: Env,
-  ctx: ExecutionContext,
-): Promise<Response> => {
+export const handleCall = async (exchange: Exchange): Promise<Response> => {
   const startedAt = Date.now()
-  const starting = startTiming(request)
-  const timing = starting && (await starting)
-  const context = createCallContext(await authenticate(request, env, ctx), { request, env, ctx, timing })
-  timing?.lap('auth')
-  // Loaded on first use, because few callers have a trace.
-  const hasTrace = request.headers.has('traceparent')
-  const trace = hasTrace && (await import('./upstream/trace-context.ts')).continueTrace(request.headers, env)
-  if (trace) context.trace = trace
-  const handled = (await receiveCall(inbound, context)) ?? (await dispatchCall(inbound, context))
-  const result = 'kind' in handled ? await countRefusal(handled, context) : handled
-  const error = 'kind' in result ? result : undefined
-  const response = 'kind' in result ? await refuse(result, context.call ?? inbound.getErrorForm()) : result
-  if (context.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(context.warnings))
+  const permitted = await permitCall(exchange)
+  const result = 'kind' in permitted ? permitted : await respond(permitted, exchange)
+  return 'kind' in result ? refuse(result, exchange, startedAt) : finish(result, undefined, exchange, startedAt)
+}
+
+/** Responds with an error. */
+export const refuse = async (failed: CallError, exchange: Exchange, startedAt: number): Promise<Response> => {
+  const error = await countRefusal(failed, exchange)
+  return finish(errorResponse(error, exchange.call ?? exchange.errorForm()), error, exchange, startedAt)
+}
+
+const finish = (response: Response, error: CallError | undefined, exchange: Exchange, startedAt: number): Response => {
+  if (exchange.warnings.length > 0) response.headers.set('Gate-Warning', kindsOf(exchange.warnings))
   // Any other response must look the same for an internal agent as for one that does not exist.
-  if (context.call) timing?.addTo(response)
-  logCall(context, error, response.status, Date.now() - startedAt)
+  if (exchange.call) exchange.timing?.addTo(response)
+  logCall(exchange, error, response.status, Date.now() - startedAt)
   return response
 }
 
-/** Loaded with the first refused call: the messages of all errors are a tenth of what a start would evaluate. */
-let errors: typeof import('../a2a/error-response.ts') | undefined
-
-const refuse = async (error: CallError, form: ErrorForm): Promise<Response> => {
-  errors ??= await import('../a2a/error-response.ts')
-  return errors.errorResponse(error, form)
-}
-
 /**
- * Resolves the agent, counts the call, and reads its body. A call is counted before its body is read, so a refused one
+ * Receives a call, and decides whether it may be sent. A call is counted before a large body is read, so a refused one
  * counts too. The body of a refused call is read only if it is small, so that the error has the id of the call.
  */
-const receiveCall = async (inbound: InboundCall, context: CallContext): Promise<CallError | undefined> => {
-  const { request, env, timing } = context
+export const permitCall = async (exchange: Exchange): Promise<Permitted | CallError> => {
+  const { request, env, ctx } = exchange
+  const starting = startTiming(request)
+  if (starting) exchange.timing = await starting
+  const authenticating = authenticate(request, env, ctx)
+  exchange.caller = authenticating instanceof Promise ? await authenticating : authenticating
+  exchange.timing?.lap('auth')
+  if (request.headers.has('traceparent'))
+    exchange.trace = continueTrace(request.headers, traceparent => containsAdminToken(traceparent, env))
   // An address past its limit is counted first: it costs neither a look-up of the agent nor a check of credentials.
-  const countedFirst = !context.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
-  const refused = countedFirst ? await checkRateLimit(context.caller, request, env) : undefined
-  const unresolved = refused || !inbound.agent ? undefined : await resolveAgent(context, inbound.agent)
+  const countedFirst = !exchange.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
+  const refused = countedFirst ? await checkRateLimit(exchange.caller, request, env) : undefined
+  const isNamedInPath = exchange.selector === undefined
+  const resolving = refused || !isNamedInPath ? undefined : resolveAgent(exchange)
+  const unresolved = resolving instanceof Promise ? await resolving : resolving
   // Credentials that the agent's card names have a limit of their own.
-  const isCounted = countedFirst && !context.caller.authenticated
-  const limited = isCounted ? refused : await checkRateLimit(context.caller, request, env)
-  timing?.lap('gate')
-  const unreadable = limited && !hasSmallBody(request) ? undefined : await inbound.read()
-  timing?.lap('body')
-  const error = limited ?? unreadable ?? unresolved
-  if (error || inbound.agent) return error
-  const agent = (await inbound.findAgent?.(context)) ?? agentById()
-  return 'kind' in agent ? agent : resolveAgent(context, agent)
+  const isCounted = countedFirst && !exchange.caller.authenticated
+  const limiting = isCounted ? refused : checkRateLimit(exchange.caller, request, env)
+  const isSmall = hasSmallBody(request)
+  const reading = isSmall ? exchange.readBody() : undefined
+  const limited = await limiting
+  exchange.timing?.lap('gate')
+  const body = isSmall ? reading : limited ? undefined : exchange.readBody()
+  const unreadable = exchange.parseBody(body instanceof Promise ? await body : body)
+  exchange.timing?.lap('body')
+  const failed = limited ?? unreadable ?? unresolved ?? (isNamedInPath ? undefined : await findAgent(exchange))
+  return failed ?? decide(exchange)
 }
 
-/** Checks the call against the caller's rights and the agent's card, and answers or forwards it. */
-const dispatchCall = async (inbound: InboundCall, context: CallContext): Promise<Response | CallError> => {
-  const authorized = authorizeCall(context)
-  if ('kind' in authorized) return authorized
-  const { profile } = authorized
-  if (profile.cardMissing) return { kind: 'no-card' }
-  const call = inbound.parse(profile)
+/** Finds the agent that a parameter names. */
+const findAgent = async (exchange: Exchange): Promise<CallError | undefined> => {
+  const found = await exchange.findAgent()
+  if ('kind' in found) return found
+  exchange.agent = found
+  return resolveAgent(exchange)
+}
+
+/** Checks a call against its caller's rights and the agent's card. A promise only where the modes do not fit. */
+const decide = (exchange: Exchange): Permitted | CallError | Promise<Permitted | CallError> => {
+  const decision = decideByCard(exchange)
+  const { call, gate } = exchange
+  return call && gate && isRefusedByModes(decision) ? decideAgain(decision, call, gate, exchange) : decision
+}
+
+/** Checks whether the modes of an extended card might decide otherwise. */
+export const isRefusedByModes = (decision: Permitted | CallError): boolean =>
+  'kind' in decision && (decision.kind === 'input-modes' || decision.kind === 'output-modes')
+
+/** Parses a call whose body is parsed, and checks it against its caller's rights and the agent's public card. */
+export const decideByCard = (exchange: Exchange): Permitted | CallError => {
+  const { agent, gate, caller } = exchange
+  const refused = authorize(agent, gate?.profile ?? null, caller)
+  if (refused || gate === null) return refused ?? { kind: 'unknown-agent', agent: agent.named }
+  if (gate.profile.cardMissing) return { kind: 'no-card' }
+  const call = exchange.parse(gate)
   if ('kind' in call) return call
-  context.call = call
-  const denied = checkCaller(context, call, profile)
-  if (denied) return denied
-  const evaluated = await evaluatePolicy(call, profile, config(context.env).allowedOrigins)
-  const permitted = refusesModes(evaluated) ? await checkAgain(evaluated, call, profile, context) : evaluated
-  if ('kind' in permitted) return permitted
-  if (call.operation === 'extendedCard' && !profile.agentServesExtendedCard) {
-    const card = await loadExtendedCard(context, profile, call.dialect)
-    return 'kind' in card ? card : inbound.wrapCard(card)
-  }
-  context.warnings = permitted.warnings
-  const target = targetOf(call, profile)
-  if (target === undefined) return { kind: 'closed' }
-  if (call.operation === 'extendedCard')
-    return (await import('./extended-card.ts')).fetchExtendedCard(context, { call, profile, target }, inbound)
-  const { hasPushConfig = false } = permitted
-  return forwardCall(context, { call, profile, target, inbound, hasPushConfig })
+  exchange.call = call
+  return admit(gate, call, caller)
 }
 
-const refusesModes = (verdict: Verdict): boolean =>
-  'kind' in verdict && ['input-modes', 'output-modes'].includes(verdict.kind)
-
-/** Evaluates the policy again with the modes of the caller's extended card. Without one, returns the first verdict. */
-const checkAgain = async (
-  verdict: Verdict,
+/** Decides again with the modes of the caller's extended card. Without one, returns the first decision. */
+const decideAgain = async (
+  decision: Permitted | CallError,
   call: A2ACall,
-  profile: CallProfile,
-  context: CallContext,
-): Promise<Verdict> => {
-  const modes = profile.agentServesExtendedCard
-    ? await (await import('./extended-card.ts')).fetchExtendedModes(context, profile)
-    : await readExtendedModes(context, profile)
-  return modes ? evaluatePolicy(call, { ...profile, modes }, config(context.env).allowedOrigins) : verdict
+  gate: Gate,
+  exchange: Exchange,
+): Promise<Permitted | CallError> => {
+  const modes = gate.profile.agentServesExtendedCard
+    ? await (await import('./extended-card.ts')).fetchExtendedModes(gate, exchange)
+    : await readExtendedModes(gate, exchange)
+  return modes ? admit(gate, call, exchange.caller, modes) : decision
+}
+
+/** Sends a permitted call, or responds with an extended card. */
+const respond = async (permitted: Permitted, exchange: Exchange): Promise<Response | CallError> => {
+  exchange.warnings = permitted.warnings
+  const { gate } = exchange
+  const { call, target } = permitted
+  if (gate === null || (target === undefined && call.operation !== 'extendedCard')) return { kind: 'closed' }
+  if (target === undefined) {
+    const card = await loadExtendedCard(gate, call.dialect, exchange)
+    return 'kind' in card ? card : exchange.wrapCard(card)
+  }
+  if (call.operation !== 'extendedCard') return send(permitted, target, gate, exchange)
+  return (await import('./extended-card.ts')).fetchExtendedCard(permitted, target, gate, exchange)
 }

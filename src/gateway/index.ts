@@ -1,26 +1,36 @@
-import type { Handler } from '../http/index.ts'
-import { agentById } from './gate/index.ts'
-import { handleCall } from './handle-call.ts'
-import { JsonRpcCall } from './jsonrpc-binding.ts'
-import { RestCall } from './rest-binding.ts'
+import type { Handler, RequestContext } from '../http/index.ts'
+import { agentById, type Exchange } from './gate/index.ts'
+import { handleCall, permitCall, refuse } from './handle-call.ts'
+import { JsonRpcExchange, RestExchange } from './receive/index.ts'
 
-export { restCall } from './rest-binding.ts'
-export * from './start.ts'
+export { decideByCard, isRefusedByModes } from './handle-call.ts'
+export { prepareRequest } from './send.ts'
 
-/** Thrown in place of forwarding a call that every check of the gate has let pass. */
-export class PassedGate extends Error {
-  override readonly name = 'PassedGate'
+/** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */
+export const agentCall: Handler = (request, env, ctx, { id }) =>
+  handleCall(new JsonRpcExchange(request, env, ctx, agentById(id)))
+
+/** `POST /a2a`: a JSON-RPC call of the agent that `tenant` names, else of the agent of the hostname. */
+export const hostCall: Handler = (request, env, ctx) => handleCall(new JsonRpcExchange(request, env, ctx, 'tenant'))
+
+/** `POST /a2a/v1`: Shaman's JSON-RPC endpoint, at which `agentName` is an agent's name or id, in any case. */
+export const namedCall: Handler = (request, env, ctx) => handleCall(new JsonRpcExchange(request, env, ctx, 'agentName'))
+
+/** Handles the HTTP+JSON binding below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
+export const restCall: Handler = (request, env, ctx, { id }) => handleCall(new RestExchange(request, env, ctx, id))
+
+/** Decides on a call as if it were sent, and sends nothing. Returns the response if it is refused. */
+export const callGateOnly = async (
+  ...[request, env, ctx, { id = '' }]: Parameters<Handler>
+): Promise<Response | undefined> => {
+  const startedAt = Date.now()
+  const exchange = createExchange({ request, env, ctx }, id)
+  const permitted = await permitCall(exchange)
+  return 'kind' in permitted ? refuse(permitted, exchange, startedAt) : undefined
 }
 
-/** Checks a call in one of the agent's own protocols. Rejects with `PassedGate` instead of forwarding it. */
-export const callGateOnly: Handler = (request, env, ctx, { id = '' }) => {
-  const isRest = new URL(request.url).pathname !== `/agents/${id}/a2a`
-  const inbound = isRest ? new RestCall(request, id) : new JsonRpcCall(request, agentById(id))
-  // What writes the call for an agent, or selects one for its translation, throws: so nothing can be forwarded.
-  Object.defineProperties(inbound, { toUpstream: { value: refuse }, selector: { get: refuse } })
-  return handleCall(inbound, request, env, ctx)
-}
-
-const refuse = (): never => {
-  throw new PassedGate()
-}
+/** Creates the exchange of a request at the endpoint of an agent, or below it. */
+export const createExchange = ({ request, env, ctx }: RequestContext, id: string): Exchange =>
+  new URL(request.url).pathname === `/agents/${id}/a2a`
+    ? new JsonRpcExchange(request, env, ctx, agentById(id))
+    : new RestExchange(request, env, ctx, id)

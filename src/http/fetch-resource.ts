@@ -133,21 +133,13 @@ export const fetchFollowingRedirects = async (
  * one that does not respond: otherwise callers could map the network around this host.
  */
 export const describeFailure = (failure: FetchFailure, maxBytes = MAX_CARD_BYTES): string => {
-  switch (failure.failed) {
-    case 'timeout':
-      return 'did not respond in time'
-    case 'status':
-      return `responded with HTTP ${failure.status}`
-    case 'redirect':
-      return `redirects ${failure.detail}`
-    case 'too-large':
-      return `is larger than ${maxBytes / 1024} KiB`
-    case 'type':
-    case 'not-text':
-      return `responded with something other than ${failure.failed === 'type' ? 'JSON' : 'UTF-8'}`
-    default:
-      return 'cannot be reached'
-  }
+  const { failed, detail } = failure
+  if (failed === 'timeout') return 'did not respond in time'
+  if (failed === 'status') return `responded with HTTP ${failure.status}`
+  if (failed === 'redirect') return `redirects ${detail}`
+  if (failed === 'too-large') return `is larger than ${maxBytes / 1024} KiB`
+  if (failed === 'type') return 'responded with something other than JSON'
+  return failed === 'not-text' ? 'responded with something other than UTF-8' : 'cannot be reached'
 }
 
 /** Network errors have no type of their own, so they are caught where they arise. */

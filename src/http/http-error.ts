@@ -43,59 +43,23 @@ export const stackOf = (error: unknown) => (error instanceof Error ? (error.stac
 
 /** The events of the log. docs/observability.md explains each. */
 type LogEvent =
-  | 'call'
-  | 'card-unread'
-  | 'check-unanswered'
-  | 'extended-card-invalid'
-  | 'issuer-keys-ignored'
-  | 'issuer-unread'
-  | 'jwt-unverifiable'
-  | 'kv-read-failed'
-  | 'misconfigured'
-  | 'observations-lost'
-  | 'publication-failed'
-  | 'purge-failed'
-  | 'refresh-failed'
-  | 'refusal-unrecorded'
-  | 'registry-unavailable'
-  | 'rpc'
-  | 'signing-key'
-  | 'source-blocked'
-  | 'storage-unavailable'
-  | 'stream'
-  | 'task-owners-unavailable'
-  | 'tool-call'
-  | 'unexpected'
-  | 'webhook-changes-lost'
-  | 'webhook-failed'
+  | ('call' | 'stream' | 'rpc' | 'tool-call' | 'check-unanswered' | 'task-owners-unavailable' | 'observations-lost')
+  | ('card-unread' | 'extended-card-invalid' | 'refresh-failed' | 'source-blocked' | 'signing-key')
+  | ('issuer-keys-ignored' | 'issuer-unread' | 'jwt-unverifiable' | 'refusal-unrecorded')
+  | ('kv-read-failed' | 'registry-unavailable' | 'storage-unavailable' | 'publication-failed' | 'purge-failed')
+  | ('webhook-changes-lost' | 'webhook-failed' | 'misconfigured' | 'unexpected')
 
 /** The fields of a line: this host's own, and those of OpenTelemetry's semantic conventions. */
-type LogFields = {
-  'a2a.method.name'?: string
-  'a2a.protocol.version'?: string
-  'calling_card.binding'?: string
-  'calling_card.caller'?: string
-  'calling_card.detail'?: string
-  'calling_card.duration_ms'?: number
-  'calling_card.issuer'?: string
-  'calling_card.key'?: string
-  'calling_card.outcome'?: string
-  'calling_card.pointer'?: string
-  'calling_card.upstream.status_code'?: number
-  'calling_card.warnings'?: string
-  'error.type'?: string
-  'exception.message'?: string
-  'exception.stacktrace'?: string
-  'gen_ai.agent.id'?: string
-  'http.response.status_code'?: number
-  parent_span_id?: string
-  'rpc.method'?: string
-  'server.address'?: string
-  'server.port'?: number
-  span_id?: string
-  trace_flags?: string
-  trace_id?: string
-}
+type LogFields = Partial<Record<TextField, string | undefined> & Record<NumberField, number | undefined>>
+type TextField =
+  | ('a2a.method.name' | 'a2a.protocol.version' | 'rpc.method' | 'gen_ai.agent.id' | 'server.address')
+  | ('calling_card.binding' | 'calling_card.caller' | 'calling_card.detail' | 'calling_card.issuer')
+  | ('calling_card.key' | 'calling_card.outcome' | 'calling_card.pointer' | 'calling_card.warnings')
+  | ('error.type' | 'exception.message' | 'exception.stacktrace')
+  | ('trace_id' | 'span_id' | 'parent_span_id' | 'trace_flags')
+type NumberField =
+  | ('calling_card.duration_ms' | 'calling_card.upstream.status_code')
+  | ('http.response.status_code' | 'server.port')
 
 /** Writes one structured line to the Worker's log. Fields never contain a token, a body or the value of a header. */
 export const log = (level: 'info' | 'warn' | 'error', event: LogEvent, fields: LogFields): void =>

@@ -42,6 +42,9 @@ export const safeFetch = (url: string, init: RequestInit, allowedOrigins?: Reado
   return blocked === undefined ? fetch(url, { ...init, redirect: 'manual' }) : { blocked }
 }
 
+/** Makes a request to an address that `blockReason` does not block: that of a gate is checked once. */
+export const fetchUnblocked = (url: string, init: RequestInit & { redirect: 'manual' }) => fetch(url, init)
+
 /** Returns why this host does not call a URL; undefined if it does. `allowedOrigins` are exempt. */
 export const blockReason = (address: string, allowedOrigins?: ReadonlySet<string>): string | undefined => {
   const url = parseUrl(address)

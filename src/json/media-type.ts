@@ -51,7 +51,11 @@ const parseParameters = (text: string): Record<string, string> => {
 }
 
 /** Checks whether a text can be a mode: a media type, a media range or a single word. */
-export const isMediaRange = (text: string): boolean => text.length <= MAX_LENGTH && parseMediaRange(text).isValid
+export const isMediaRange = (text: string): boolean =>
+  plainType.test(text) || (text.length <= MAX_LENGTH && parseMediaRange(text).isValid)
+
+/** Matches most media types, without parameters. */
+const plainType = /^[a-z]{1,20}\/[a-z][a-z\d.+-]{0,60}$/
 
 /** Checks whether ranges share a type. Parameters count only if both have them: `text/plain` takes any charset. */
 export const intersects = (left: MediaRange, right: MediaRange): boolean =>
@@ -63,8 +67,22 @@ export const covers = (outer: MediaRange, inner: MediaRange): boolean =>
   isSubrange(inner.range, outer.range) &&
   outer.parameters.every(([name, value]) => inner.parameters.some(([other, its]) => other === name && its === value))
 
+/** Returns a check of whether the ranges of an `Accept` accept a mode (RFC 9110 §12.5.1). */
+export const createAcceptance = (wanted: readonly MediaRange[]): ((mode: MediaRange) => boolean) => {
+  const excluded = wanted.filter(range => range.excluded)
+  const included = wanted.filter(
+    range => !range.excluded && !excluded.some(other => covers(other, range) && covers(range, other)),
+  )
+  return mode => {
+    const against = highestSpecificity(excluded.filter(range => covers(range, mode)))
+    return highestSpecificity(included.filter(range => intersects(range, mode))) > against
+  }
+}
+
+const highestSpecificity = (ranges: readonly MediaRange[]): number => Math.max(-1, ...ranges.map(specificity))
+
 /** Returns how specific a range is: of two that apply, the more specific one decides (RFC 9110 §12.5.1). */
-export const specificity = ({ range, parameters }: MediaRange): number =>
+const specificity = ({ range, parameters }: MediaRange): number =>
   range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2 + parameters.length
 
 const isSubrange = (inner: string, outer: string): boolean =>
@@ -94,5 +112,26 @@ export class MediaRanges {
     const narrow = other.range.endsWith('/*') ? type : other.range
     const keys = other.range === '*/*' ? [ALL] : [narrow, `${type}/*`, '*/*']
     return keys.some(key => this.#ranges.get(key)?.some(range => intersects(range, other)))
+  }
+}
+
+/** A list of modes: as they are written, and parsed once, on first use. */
+export class ModeIndex {
+  readonly types: ReadonlySet<string>
+  #parsed: readonly MediaRange[] | undefined
+  #ranges: MediaRanges | undefined
+
+  constructor(modes: readonly string[]) {
+    this.types = new Set(modes)
+  }
+
+  get parsed(): readonly MediaRange[] {
+    this.#parsed ??= [...this.types].map(parseMediaRange)
+    return this.#parsed
+  }
+
+  get ranges(): MediaRanges {
+    this.#ranges ??= new MediaRanges(this.parsed)
+    return this.#ranges
   }
 }

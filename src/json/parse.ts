@@ -11,10 +11,10 @@ export const TOO_DEEP = `The document nests deeper than ${MAX_JSON_DEPTH} levels
 export const parseJson = (text: string, expected = 'a card or a manifest'): Parsed => {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (isDeeperThan(source, MAX_JSON_DEPTH)) return { refused: 'too-deep', detail: TOO_DEEP }
-  if (source.trim() === '') return { refused: 'not-json', detail: `The body is empty; expected ${expected} as JSON.` }
   try {
     return { value: JSON.parse(source) }
   } catch (error) {
+    if (source.trim() === '') return { refused: 'not-json', detail: `The body is empty; expected ${expected} as JSON.` }
     const reason = error instanceof Error ? ` ${error.message.replace(excerpt, '')}` : ''
     const found = /^\s*</.test(source) ? 'HTML or XML, not JSON' : 'not JSON'
     return { refused: 'not-json', detail: `This is ${found}.${reason}` }
@@ -29,18 +29,29 @@ export const isDeeperThan = (source: string, levels: number): boolean => {
   // Few documents have enough brackets, and `indexOf` counts them much faster than a scan.
   if (!occursMoreThan(source, '{', levels / 2) && !occursMoreThan(source, '[', levels / 2)) return false
   let depth = 0
-  let inString = false
   for (let index = 0; index < source.length; index++) {
     const code = source.charCodeAt(index)
-    if (inString) {
-      if (code === 0x5c) index++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
+    if (code === QUOTE) index = endOfString(source, index)
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > levels) return true
     } else if (code === 0x7d || code === 0x5d) depth--
   }
   return false
+}
+
+/** The code of a quotation mark. */
+export const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Returns the index of the quote that ends the string that begins at `start`, else the end of the text. */
+export const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (text.charCodeAt(before) === BACKSLASH) before--
+    // An even number of backslashes escapes backslashes only.
+    if ((end - before) % 2 === 1) return end
+  }
+  return text.length
 }
 
 const occursMoreThan = (source: string, character: string, times: number): boolean => {

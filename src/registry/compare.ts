@@ -1,12 +1,6 @@
 import type { Compiled, compile } from '../card/compile/index.ts'
-import {
-  type Changes,
-  classifyChanges,
-  findVersionFinding,
-  isLessSevere,
-  type Offer,
-  type VersionFinding,
-} from '../card/diff/index.ts'
+import type { Changes, Offer, VersionFinding } from '../card/diff/index.ts'
+import { classifyChanges, findVersionFinding, isLessSevere } from '../card/diff/index.ts'
 import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
 import type { AgentCard } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'

@@ -45,25 +45,30 @@ export const noSearchFields: SearchFields = {
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)].slice(0, MAX_FIELD_VALUES)
 
+/** The fields that have the values of each filter. */
+const FILTERED = {
+  tag: ['tags'],
+  skill: ['skillIds', 'skillNames'],
+  capability: ['capabilities'],
+  inputMode: ['inputModes'],
+  outputMode: ['outputModes'],
+  provider: ['provider'],
+  protocolVersion: ['protocolVersions'],
+} as const satisfies Record<string, readonly (keyof SearchFields)[]>
+
 /** A criterion by which agents are filtered, and counted. */
-export type FilterName = 'tag' | 'skill' | 'capability' | 'inputMode' | 'outputMode' | 'provider' | 'protocolVersion'
+export type FilterName = keyof typeof FILTERED
 
 /** The values of an agent that filters are compared with. */
 export type Terms = Record<FilterName, string[]>
 
 /** Returns the values by which filters find an agent, except those that are longer than a filter may be. */
 export const toTerms = (fields: SearchFields): Terms => {
-  const { provider, skillIds, skillNames, tags, capabilities, inputModes, outputModes, protocolVersions } = fields
-  const values: Terms = {
-    ...{ tag: tags, skill: [...skillIds, ...skillNames], capability: capabilities },
-    ...{ inputMode: inputModes, outputMode: outputModes, provider: [provider], protocolVersion: protocolVersions },
-  }
-  return Object.fromEntries(
-    Object.entries(values).map(([name, texts]) => {
-      const terms = texts.map(text => toTerm(name as FilterName, text))
-      return [name, [...new Set(terms)].filter(term => term !== '' && term.length <= MAX_QUERY_LENGTH)]
-    }),
-  ) as Terms
+  const entries = Object.entries(FILTERED).map(([name, members]) => {
+    const terms = members.flatMap(member => fields[member]).map(value => toTerm(name as FilterName, value))
+    return [name, [...new Set(terms)].filter(term => term !== '' && term.length <= MAX_QUERY_LENGTH)]
+  })
+  return Object.fromEntries(entries) as Terms
 }
 
 /** Returns a value as filters compare it: in lower case, without parameters of a media type or a patch number. */

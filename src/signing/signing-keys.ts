@@ -39,11 +39,10 @@ export const getSigningKeys = async (
   now = Date.now(),
 ): Promise<SigningKeys | { misconfigured: string }> => {
   const stored = await Promise.all(keySecrets.map(secret => readStoredKey(secret, env[secret])))
-  const invalid = keySecrets.filter((_, index) => stored[index] === 'invalid')
+  const names = keySecrets.filter((_, index) => stored[index] === 'invalid').join(' and the ')
   const valid = stored.filter(key => key !== undefined && key !== 'invalid')
   const distinct = valid.filter(({ kid }, index) => valid.findIndex(key => key.kid === kid) === index)
   const repeated = valid.filter(key => !distinct.includes(key))
-  const names = invalid.join(' and the ')
   const problem = [
     ...(names ? [`The ${names} of this Worker is not a private key for ES256 (P-256) as a JWK. ${CREATE_KEY}`] : []),
     ...repeated.map(({ secret }) => `The ${secret} of this Worker is the key of another secret, so it is not used.`),

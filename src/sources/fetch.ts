@@ -96,7 +96,8 @@ const fetchUpstreamCard = async (
     return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
   const isOwn = originMatcher([...ownOrigins, config(env).publicOrigin])
   // The fetch of its own card would never end.
-  if (isOwn(source.url)) return fetchFailed(source, ownAddress, 'this host itself')
+  const ownAddress = "The card's address is this host itself. Name the one where the agent publishes its card."
+  if (isOwn(source.url)) return fetchFailed(source, { ...unreachable, message: ownAddress }, 'this host itself')
   const response = await fetchText(source.url, {
     // A server with a card for each version would take no version for 0.3, whose card has less; others ignore it.
     headers: { Accept: 'application/json', 'A2A-Version': latestVersion, 'User-Agent': userAgent(ownOrigins[0]) },
@@ -179,35 +180,19 @@ const unreachable: SourceFailure = {
 
 const timeout: SourceFailure = { status: 504, code: 'timeout', message: "The card's address did not respond in time." }
 
-const ownAddress: SourceFailure = {
-  ...unreachable,
-  message: "The card's address is this host itself. Name the one where the agent publishes its card.",
-}
-
 const toSourceFailure = (failure: Exclude<FetchFailure, { failed: 'unchanged' }>): SourceFailure => {
-  switch (failure.failed) {
-    case 'blocked':
-    case 'unreachable':
-      return unreachable
-    case 'timeout':
-      return timeout
-    case 'redirect':
-      return { ...unreachable, message: `The card's address redirects ${failure.detail}.` }
-    case 'status':
-      return statusFailure(failure.status)
-    case 'type':
-      return notACard(`The card's address responded ${describeType(failure.type)}; a card is application/json.`)
-    case 'too-large':
-      return notACard(`The card has ${failure.detail}.`)
-    case 'not-text':
-      return notACard('The card is not UTF-8 text.')
+  const { failed, detail } = failure
+  if (failed === 'timeout') return timeout
+  if (failed === 'redirect') return { ...unreachable, message: `The card's address redirects ${detail}.` }
+  if (failed === 'status') {
+    const network = CLOUDFLARE_ERRORS.get(failure.status)
+    if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
+    return { ...unreachable, message: `The card's address responded with HTTP ${failure.status}.` }
   }
-}
-
-const statusFailure = (status: number): SourceFailure => {
-  const network = CLOUDFLARE_ERRORS.get(status)
-  if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
-  return { ...unreachable, message: `The card's address responded with HTTP ${status}.` }
+  if (failed === 'type')
+    return notACard(`The card's address responded ${describeType(failure.type)}; a card is application/json.`)
+  if (failed === 'too-large') return notACard(`The card has ${detail}.`)
+  return failed === 'not-text' ? notACard('The card is not UTF-8 text.') : unreachable
 }
 
 const describeType = (type: string): string => {

@@ -1,3 +1,4 @@
+export { type AgentExtendedCard, compileAgentCard } from './agent-extended-card.ts'
 export { checkSourceAllowed, describeBlocked, type FetchContext, fetchSource } from './fetch.ts'
 export { reconcile } from './reconcile.ts'
 export type { RefreshOutcome } from './refresh-card.ts'

@@ -61,8 +61,7 @@ export const reconcile = async (agent: RemoteAgent, fetched: FetchResult): Promi
   }
   const allNotes = redact([...notes, ...violations])
   const report = { drift, ...(allNotes.length > 0 && { notes: allNotes }) }
-  const record = { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }
-  return { record, compiled }
+  return { record: { source, by, card: text, validators, checked: Date.now(), ...verified, ...report }, compiled }
 }
 
 /** Returns the failure that an owner sees if a card was fetched but cannot be served. */

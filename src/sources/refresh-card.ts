@@ -166,9 +166,7 @@ const refreshFrom = async (attempt: Attempt, { force = false, accept }: RefreshO
   if (accept) {
     if (addsCredential(source) && !accept.isAdmin) return { result: { outcome: 'needs-admin' } }
     if (pending?.etag !== accept.etag) return { result: { outcome: 'not-pending' } }
-    const { validators, verification } = pending
-    const accepted = { card: JSON.parse(pending.card) as JsonObject, validators, verification }
-    return registerFetched(accepted, attempt, accept.etag)
+    return registerFetched({ ...pending, card: JSON.parse(pending.card) as JsonObject }, attempt, accept.etag)
   }
   if (!force && base.due > Date.now()) return { result: { outcome: 'not-due', due: base.due } }
   const context = { id, known: base.record, isConditional: true, ownOrigins: [base.origin] }
@@ -178,8 +176,8 @@ const refreshFrom = async (attempt: Attempt, { force = false, accept }: RefreshO
   if (card !== undefined && jsonEquals(fetched.card, JSON.parse(card) as Json)) {
     const { verification, violations } = evaluateCard(fetched, base.record)
     if (violations.length === 0 || source.verification?.policy !== 'require') {
-      const { validators } = fetched
-      return recordResult({ unchanged: true, validators, ...(verification && { verification }) }, attempt)
+      const verified = verification && { verification }
+      return recordResult({ unchanged: true, validators: fetched.validators, ...verified }, attempt)
     }
   }
   return registerFetched(fetched, attempt)
@@ -206,10 +204,15 @@ const registerFetched = async (fetched: FetchResult, attempt: Attempt, accepted?
   const registration = await prepareRegistration(parsed, { ...reconciled, signing }, terms)
   const registered = await registry.register(registration, false)
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
-  const { seq, published } = registered
   const versionNotes = finding ? [{ pointer: '/version', message: finding.message }] : []
   const allNotes = [...notes, ...versionNotes, ...(reconciled.compiled?.report.signatures ?? [])]
-  const result = { outcome: 'refreshed', seq, published, drift, notes: allNotes } as const
+  const result = {
+    outcome: 'refreshed',
+    seq: registered.seq,
+    published: registered.published,
+    drift,
+    notes: allNotes,
+  } as const
   return { result, written: { registration, registered } }
 }
 

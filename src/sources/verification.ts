@@ -85,8 +85,7 @@ const listKeySources = (keys: TrustedKeys, card: JsonObject, url: string): reado
   if (keys !== 'first-use') return keys
   const origin = parseUrl(url)?.origin ?? ''
   // One request, however many signatures there are.
-  const named = listKeySetUrls(card).find(jku => parseUrl(jku)?.origin === origin)
-  return [named ?? `${origin}${KEY_SET_PATH}`]
+  return [listKeySetUrls(card).find(jku => parseUrl(jku)?.origin === origin) ?? `${origin}${KEY_SET_PATH}`]
 }
 
 const describeResults = (results: readonly SignatureResult[]): string =>

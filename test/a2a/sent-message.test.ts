@@ -121,22 +121,20 @@ describe('a message', () => {
 
 describe('the kinds of 0.3', () => {
   it('are removed from a message of 1.0, and no other member', () => {
-    const sent = message({
-      kind: 'message',
-      parts: [
-        { kind: 'text', text: 'a' },
-        { kind: 'own', data: { kind: 'data' } },
-      ],
-    })
-    expect([removeKinds(callWith({ params: { message: sent } })), sent]).toEqual([
-      true,
-      message({ parts: [{ text: 'a' }, { kind: 'own', data: { kind: 'data' } }] }),
-    ])
+    const data = { kind: 'own', data: { kind: 'data' } }
+    const given = () => message({ kind: 'message', parts: [{ kind: 'text', text: 'a' }, data] })
+    const sent = given()
+    const cleaned = message({ parts: [{ text: 'a' }, data] })
+    const call = callWith({ params: { message: sent } })
+    expect([removeKinds(call), sent]).toEqual([callWith({ params: { message: cleaned } }), given()])
+    // Over HTTP+JSON, the body is what the agent gets.
+    const sources = { path: {}, query: { tenant: 't' }, body: { message: sent } }
+    expect(removeKinds({ ...call, sources })?.sources).toEqual({ ...sources, body: { message: cleaned } })
   })
 
   it('stay in a message of 0.3', () => {
     const sent = messageV03()
-    expect([removeKinds(callWith({ ...v03, params: { message: sent } })), sent]).toEqual([false, messageV03()])
+    expect([removeKinds(callWith({ ...v03, params: { message: sent } })), sent]).toEqual([undefined, messageV03()])
   })
 })
 

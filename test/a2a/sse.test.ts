@@ -2,7 +2,8 @@ import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { CallError } from '../../src/a2a/call-error.ts'
-import { relaySse, SseFramer } from '../../src/a2a/sse.ts'
+import { relaySse } from '../../src/a2a/sse.ts'
+import { SseFramer } from '../../src/a2a/sse-events.ts'
 import { MAX_EVENT_BYTES } from '../../src/limits.ts'
 import '../support/workers/identity-transform-stream.ts'
 
@@ -170,7 +171,7 @@ describe('relaySse', () => {
     }
     expect(await read).toBe(':\n\n')
     agent.send('\n\n')
-    expect(await readText(reader)).toBe('data: 1')
+    expect(await readText(reader)).toBe('data: 1\n\n')
     await reader.cancel()
   })
 
@@ -271,6 +272,16 @@ describe('relaySse with a check', () => {
       [': a\n\n:\n\n', []],
     ]
     for (const [text, seen] of rows) expect(await relayText(text)).toEqual({ text, seen })
+  })
+
+  it('checks the events of a chunk without a pause unless a check is asynchronous', async () => {
+    const order: string[] = []
+    await relayText('data: 1\n\ndata: 2\n\n', data => {
+      order.push(`check ${data}`)
+      queueMicrotask(() => order.push(`after ${data}`))
+      return undefined
+    })
+    expect(order).toEqual(['check 1', 'check 2', 'after 1', 'after 2'])
   })
 
   it('passes an event only when its check is done', async () => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { agentPath, endpoint, json, lazy, noContent, route } from '../../src/api/contract/index.ts'
+import { agentPath, endpoint, json, lazy, loadOnce, noContent, route } from '../../src/api/contract/index.ts'
 import { problem } from '../../src/http/index.ts'
 
 const common = { tag: 'documents', summary: 'Ask', access: 'public' } as const
@@ -24,6 +24,45 @@ describe('the contract of an endpoint', () => {
       route('GET', '/count', lazy(load, 'undescribed')),
     ]
     expect(rows.map(([, path]) => path)).toEqual([...['/agents/:id/count', '/agents/:name/count', '/count', '/count']])
+  })
+
+  it('loads its handler with the first request, and calls it without a promise afterwards', async () => {
+    const response = new Response()
+    const calls: unknown[] = []
+    let loads = 0
+    const load = async () => {
+      loads++
+      return {
+        handler: (...args: unknown[]) => {
+          calls.push(args)
+          return response
+        },
+      }
+    }
+    const handler = loadOnce(load, 'handler')
+    const args = [new Request('https://host.example/'), {} as Env, {} as ExecutionContext, { id: 'demo' }] as const
+    const first = handler(...args)
+    expect(first).toBeInstanceOf(Promise)
+    expect(await first).toBe(response)
+    expect(handler(...args)).toBe(response)
+    expect(calls).toEqual([args, args])
+    expect(loads).toBe(1)
+  })
+
+  it('loads its handler again if that failed, and passes on what the handler throws', async () => {
+    const error = new Error('broken')
+    let loads = 0
+    const handler = loadOnce(async () => {
+      if (++loads === 1) throw error
+      return {
+        handler: () => {
+          throw error
+        },
+      }
+    }, 'handler')
+    const call = async () => handler(new Request('https://host.example/'), {} as Env, {} as ExecutionContext, {})
+    for (let time = 0; time < 3; time++) await expect(call()).rejects.toBe(error)
+    expect(loads).toBe(2)
   })
 
   it('has every status, body and problem that its handler returns', () => {

@@ -50,6 +50,7 @@ const endpoints: Row[] = [
   ['GET', '/agents/:id/source', 'write', 'AUTH_LIMIT', 0, silent],
   ['GET', '/agents/:id/observed', 'write', 'AUTH_LIMIT', 0, silent],
   ['POST', '/agents/:id/check', 'write', 'AUTH_LIMIT CALL_LIMIT WRITE_LIMIT', 256 * KIB, reported],
+  ['POST', '/agents/:id/admit', 'write', 'AUTH_LIMIT WRITE_LIMIT', 256 * KIB, reported],
   ['GET', '/agents/:id/receipt', 'optional', 'AUTH_LIMIT', 0, silent],
   ['POST', '/agents/:id/refresh', 'write', 'AUTH_LIMIT WRITE_LIMIT', 256 * KIB, reported],
   ['POST', '/agents:batch', 'write', 'AUTH_LIMIT WRITE_LIMIT', 4 * MIB, reported],

@@ -5,9 +5,11 @@ import {
   parseAuthorization,
 } from '../../src/auth/authenticate.ts'
 import { createToken } from '../../src/auth/bearer-token.ts'
+import { recordSuccess } from '../../src/auth/throttle.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
 import { sha256Hex } from '../../src/http/conditional.ts'
+import { cacheToken } from '../../src/registry/edge/lookups.ts'
 import type { TokenRecord } from '../../src/registry/token-record.ts'
 import { type IssuerServer, startIssuer } from '../support/issuer.ts'
 import { executionContext as ctx } from '../support/kv.ts'
@@ -210,6 +212,87 @@ describe('authenticate', () => {
   })
 })
 
+describe('a token that was valid before', () => {
+  const authenticateNow = (sent: Sent) => authenticateRequest(request(sent), env, ctx)
+
+  it('is accepted again without a promise, a digest or a read', async () => {
+    for (const [sent, expected] of [
+      [`Bearer ${token}`, readerBy('authorization')],
+      [`Bearer ${adminToken}`, { ...admin, strippedHeaders: ['authorization'] }],
+    ] as const) {
+      await authenticate(sent)
+      reads = []
+      const digests = vi.spyOn(crypto.subtle, 'digest')
+      const [again, other] = [authenticateNow(sent), authenticateNow(sent.replace('Bearer', 'bearer '))]
+      expect([again, other]).toEqual([expected, expected])
+      expect([digests.mock.calls, reads]).toEqual([[], []])
+      digests.mockRestore()
+    }
+    expect(authenticateNow({})).toEqual(anonymous)
+    expect(authenticateNow('Basic dTpw')).toEqual(unrecognized)
+  })
+
+  it('is rejected once it is revoked or has expired, and has the permissions of its record', async () => {
+    const hash = await sha256Hex(token)
+    expect(await authenticate(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+    cacheToken(hash, { ...record, scopes: ['call'], expires: Date.now() + 5000 }, 2)
+    expect(await authenticate(`Bearer ${token}`)).toEqual({ ...readerBy('authorization'), scopes: ['call'] })
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5000 })
+    expect(await authenticate(`Bearer ${token}`)).toEqual(bad('unknown'))
+    cacheToken(hash, record, 3)
+    expect(await authenticate(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+    cacheToken(hash, null, 4)
+    expect(await authenticate(`Bearer ${token}`)).toEqual(bad('unknown'))
+    expect(failures).toEqual([address, address])
+  })
+
+  it('is read from KV again as often as any other', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+    for (const [seconds, count] of [
+      [0, 1],
+      [19, 1],
+      [20, 2],
+      [21, 2],
+      [41, 3],
+    ] as const) {
+      vi.setSystemTime(seconds * 1000)
+      expect(await authenticate(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+      await new Promise(resolve => setTimeout(resolve))
+      expect([seconds, reads.length]).toEqual([seconds, count])
+    }
+    stored.set(await sha256Hex(token), { ...record, scopes: ['call'] })
+    vi.setSystemTime(80_000)
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({ scopes: ['call'] })
+  })
+
+  it('is no ADMIN_TOKEN on a host that has another one', async () => {
+    await authenticate(`Bearer ${adminToken}`)
+    env = { ...env, ADMIN_TOKEN: 'another-long-admin-token' } as Env
+    expect(await authenticate(`Bearer ${adminToken}`)).toEqual(unrecognized)
+    env = { ...env, ADMIN_TOKEN: token } as Env
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({ subject: 'admin' })
+  })
+
+  it('stays known while it is used, however many others are valid', async () => {
+    await authenticate(`Bearer ${token}`)
+    for (let other = 0; other < 15_000; other++) {
+      if (other % 5000 === 0) authenticateNow(`Bearer ${token}`)
+      recordSuccess(`digest-${address}-${other}`)
+    }
+    maxFailures = 0
+    await authenticate(`Bearer ${otherToken}`)
+    expect(await authenticate(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+  })
+
+  it('is kept from the agent in the header in which it was sent this time', async () => {
+    for (let time = 0; time < 2; time++) {
+      expect(await forAgent(`Bearer ${token}`)).toEqual(readerBy('authorization'))
+      expect(await forAgent({ 'X-API-Key': token })).toEqual(readerBy('x-api-key'))
+      expect(await forAgent({ 'X-API-Key': token })).toEqual(readerBy('x-api-key'))
+    }
+  })
+})
+
 describe('failed attempts', () => {
   it('are counted by address, which is throttled for a minute after too many', async () => {
     maxFailures = 3
@@ -281,6 +364,20 @@ describe('authenticateForAgent', () => {
     const caller = await authenticateRequest(incoming, env, ctx)
     const profile = { ...schemes, apiKeyHeaders: [], jwt: undefined as never }
     expect(authenticateForAgent(caller, { id: 'weather', profile }, context)).toBe(caller)
+    const withKey = { ...profile, apiKeyHeaders: ['x-api-key'] }
+    expect(authenticateForAgent(caller, { id: 'weather', profile: withKey }, context)).toBe(caller)
+    // Credentials of the agent that are no JWT.
+    const withIssuer = { ...withKey, openIdConnectUrls: ['https://login.example/.well-known/openid-configuration'] }
+    for (const theirs of ['Basic dTpw', 'Bearer key.1', `u:${adminToken}`]) {
+      const incoming = request(theirs)
+      const unknown = authenticateRequest(incoming, env, ctx) as never
+      const result = authenticateForAgent(
+        unknown,
+        { id: 'weather', profile: withIssuer },
+        { ...context, request: incoming },
+      )
+      expect(result, theirs).toBe(unknown)
+    }
     const withKeys = { ...profile, apiKeyHeaders: ['x-api-key', 'authorization'] }
     expect(await authenticateForAgent(caller, { id: 'weather', profile: withKeys }, context)).toBe(caller)
   })
@@ -383,6 +480,26 @@ describe('authenticateForAgent with a JWT', () => {
     await expectAll([[expired, bad('expired'), 1]], sent => forAgent(sent, profile()))
     await expectAll([[foreign, withheld]], sent => forAgent(sent, profile()))
     await expectAll([[expired, unrecognized]], sent => forAgent(sent, profile({ visibility: 'internal' })))
+  })
+
+  it('returns the result of one that was verified before without a promise', async () => {
+    const sent = await sign({ jti: 'again' })
+    const now = (more: Partial<typeof schemes>, id = 'weather') => {
+      const incoming = request(sent)
+      const before = authenticateRequest(incoming, env, ctx) as never
+      const agent = { id, profile: { ...schemes, ...profile(), apiKeyHeaders: [], ...more } as never }
+      return authenticateForAgent(before, agent, { request: incoming, env, ctx })
+    }
+    const first = await now({})
+    expect(first).toMatchObject({ authenticated: true, agents: ['weather'] })
+    expect(now({})).toEqual(first)
+    expect(now({ visibility: 'internal' })).toEqual(first)
+    expect(await now({}, 'other')).toEqual({ ...first, agents: ['other'] })
+    // To a caller without the scope that the card requires, an internal agent does not exist.
+    const scoped = { jwt: { audience: ['https://host/agents/a'], scope: 'read', tiers: {} } } as never
+    expect(await now(scoped)).toEqual({ ...first, scopes: [] })
+    expect(now(scoped)).toEqual({ ...first, scopes: [] })
+    expect(now({ ...(scoped as object), visibility: 'internal' })).toEqual(unrecognized)
   })
 
   it('does not verify it for a blocked address, unless it was valid before', async () => {

@@ -194,6 +194,48 @@ describe("a JWT of an issuer that the agent's card names", () => {
   })
 })
 
+describe('a JWT that was verified before', () => {
+  const tiers = { partner: { scope: 'cards:partner' } }
+
+  it('is not verified again until it expires', async () => {
+    const token = await server.sign({ exp: nowInSeconds() + 100 })
+    const result = await verify(token)
+    expect(result).toEqual(authenticated())
+    const verifications = vi.spyOn(crypto.subtle, 'verify')
+    // A profile that was read again has other objects with the same content.
+    for (const jwt of [rules, { ...rules }, structuredClone(rules)]) expect(await verify(token, jwt)).toEqual(result)
+    advanceClock(108_000)
+    expect(await verify(token)).toEqual(result)
+    expect(verifications).not.toHaveBeenCalled()
+    advanceClock(3000)
+    expect(await verify(token)).toEqual(expired)
+  })
+
+  it('is verified again by other rules, other keys and another agent', async () => {
+    const token = await server.sign({ scope: 'cards:partner' })
+    expect(await verify(token)).toEqual(authenticated())
+    expect(await verify(token, { ...rules, tiers })).toEqual(authenticated({ tiers: ['partner'] }))
+    expect(await verify(token, { ...rules, scope: 'x' })).toEqual(authenticated({ scopes: [] }))
+    expect(await verify(token, { ...rules, audience: ['https://other.example'] })).toBeUndefined()
+    const context = { request: new Request(audience), env: { ALLOWED_ORIGINS: server.origin }, ctx: { waitUntil } }
+    const verifyFor = (id: string, more: object = {}) => {
+      const profile = { callers: 'anyone' as const, jwt: rules, openIdConnectUrls: [server.discoveryUrl], ...more }
+      return authenticateJwt(token, ANONYMOUS, { id, profile }, context as never)
+    }
+    expect(await verifyFor('a')).toEqual(authenticated())
+    expect(await verifyFor('b')).toEqual(authenticated({ agents: ['b'] }))
+    expect(await verifyFor('a', { openIdConnectUrls: [] })).toBe(ANONYMOUS)
+    expect(await verifyFor('a', { jwt: undefined })).toBe(ANONYMOUS)
+    expect(await verifyFor('a', { callers: 'issuer' })).toEqual(authenticated({ scopes: ['call'] }))
+    expect(await verify(token)).toEqual(authenticated())
+    // Another token has an unknown key, so the keys are fetched again.
+    server.keys = [second]
+    advanceClock(31_000)
+    expect(await verify(await server.sign())).toEqual(authenticated())
+    expect(await verify(token)).toEqual(unknown)
+  })
+})
+
 describe('the tiers and scopes of a JWT', () => {
   it('are those whose rule its claims fulfill', async () => {
     const tiers = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SseFramer } from '../../src/a2a/sse.ts'
+import { SseFramer } from '../../src/a2a/sse-events.ts'
 import type { CheckedAgent } from '../../src/conformance/exchange.ts'
 import { sendToHost } from '../../src/conformance/exchange.ts'
 import { readText } from '../../src/http/body.ts'

@@ -38,7 +38,7 @@ const lastLineOf = (id: string) => linesOf(id).at(-1)
 const send = (id = 'answers', headers: Record<string, string> = {}) =>
   called.send(`/agents/${id}/a2a`, { body: call(), headers })
 
-// All that can be wrong: check-answer.test.ts and test/a2a/read-result.test.ts.
+// All that can be wrong: responses/response-check.test.ts and test/a2a/read-result.test.ts.
 describe('an answer that is not A2A', () => {
   it('is replaced by an error without its text, and the log explains it', async () => {
     called.agent.respond(reply(200, json, JSON.stringify({ error: secret })))
@@ -92,7 +92,7 @@ it('warns of media types that are not declared or not accepted, where the gate c
   }
 })
 
-// All that can be wrong: forward.test.ts and, in the real runtime, forward-in-workerd.host.test.ts.
+// All that can be wrong: responses/client-response.test.ts and, in the real runtime, send.host.test.ts.
 describe('an agent that fails', () => {
   it('is reported as faulty, without what it has sent, and called again', async () => {
     for (const [respond, code] of [

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { OperationName } from '../../src/a2a/operations.ts'
-import { evaluatePolicy } from '../../src/gateway/gate/policy.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { callWith, profileWith } from '../support/calls.ts'
+import { callWith, decide, gateWith, passes } from '../support/calls.ts'
 
-const gateOff = { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' } as const
+const gate = gateWith({
+  gate: { capabilities: 'off', modes: 'off', extensions: 'off', version: 'off', responses: 'off' },
+})
 const url = 'http://169.254.169.254/latest/meta-data'
 const text = { text: 'hello' }
 const evaluate = (params: JsonObject, operation: OperationName = 'send') =>
-  evaluatePolicy(callWith({ operation, params }), profileWith({ gate: gateOff }))
+  decide(gate, callWith({ operation, params }))
 
 describe('a case variant of a field that the gate reads', () => {
   it('is rejected at every gate level, because some agents accept it', () => {
@@ -52,7 +53,7 @@ describe('a case variant of a field that the gate reads', () => {
       { message: { parts: [text], MessageId: '1' }, HistoryLength: 1 },
       { configuration: { accepted_output_modes: ['text/plain'] } },
     ])
-      expect(evaluate(params), JSON.stringify(params)).toStrictEqual({ warnings: [] })
+      expect(evaluate(params), JSON.stringify(params)).toStrictEqual(passes)
   })
 })
 
@@ -76,6 +77,6 @@ describe('another spelling of a parameter', () => {
 
   it('is not every other name', () => {
     const names = ['tenants', 'xtenant[]', 'contextId[]', '', '名前']
-    for (const field of names) expect(evaluate({ [field]: 'other' }, 'getTask'), field).toStrictEqual({ warnings: [] })
+    for (const field of names) expect(evaluate({ [field]: 'other' }, 'getTask'), field).toStrictEqual(passes)
   })
 })

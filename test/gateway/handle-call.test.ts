@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { getNamedCard } from '../../src/api/compat/shaman.ts'
 import { callSuperx } from '../../src/api/compat/superx.ts'
-import { agentById } from '../../src/gateway/gate/call-context.ts'
-import { agentCall, hostCall, JsonRpcCall, namedCall } from '../../src/gateway/jsonrpc-binding.ts'
-import { restCall } from '../../src/gateway/rest-binding.ts'
+import { agentCall, hostCall, namedCall, restCall } from '../../src/gateway/index.ts'
+import { JsonRpcExchange } from '../../src/gateway/receive/json-rpc.ts'
 import { toErrorResponse } from '../../src/http/error-response.ts'
 import type { Handler } from '../../src/http/handler.ts'
-import { messageV03, profileWith } from '../support/calls.ts'
+import { gateWith, messageV03 } from '../support/calls.ts'
 
 const handlers = { getNamedCard, callSuperx, agentCall, hostCall, namedCall, restCall }
 
@@ -217,9 +216,9 @@ it('rejects a call without an id, whose wrong parameters are reported first', as
     [{ '': 'not_a_dict' }, 'invalid-params'],
   ] as const) {
     const body = JSON.stringify({ jsonrpc: '2.0', method: 'message/send', params })
-    const inbound = new JsonRpcCall(requestOf('/agents/a/a2a', body), agentById('a'))
-    expect(await inbound.read()).toBeUndefined()
-    expect(inbound.parse(profileWith())).toMatchObject({ kind })
+    const exchange = new JsonRpcExchange(requestOf('/agents/a/a2a', body), env, ctx, { id: 'a', named: 'a' })
+    expect(exchange.parseBody(await exchange.readBody())).toBeUndefined()
+    expect(exchange.parse(gateWith())).toMatchObject({ kind })
   }
 })
 

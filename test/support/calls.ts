@@ -2,14 +2,16 @@ import { expect } from 'vitest'
 import type { CallError } from '../../src/a2a/call-error.ts'
 import { errorText } from '../../src/a2a/error-response.ts'
 import type { A2ACall } from '../../src/a2a/operations.ts'
+import { ANONYMOUS } from '../../src/auth/principal.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
-import { evaluatePolicy, type Verdict } from '../../src/gateway/gate/policy.ts'
-import { type ForwardOptions, forward } from '../../src/gateway/upstream/forward.ts'
-import type { UpstreamCall } from '../../src/gateway/upstream/request.ts'
-import { parseOrigins } from '../../src/http/safe-fetch.ts'
+import { admit, selectChecks } from '../../src/gateway/gate/admit.ts'
+import type { Exchange, Permitted } from '../../src/gateway/gate/exchange.ts'
+import { Gate } from '../../src/gateway/gate/gate.ts'
+import { JsonRpcExchange } from '../../src/gateway/receive/json-rpc.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { answerTo } from './answers.ts'
 import type { Received } from './called-host.ts'
+import { executionContext } from './kv.ts'
 
 /** Returns a JSON-RPC call, by default `SendMessage` with a text. */
 export const call = (method = 'SendMessage', params: Json = message(), id: Json = 7): JsonObject => ({
@@ -69,19 +71,41 @@ export const callWith = (changes: Partial<A2ACall> = {}): A2ACall => ({
   ...changes,
 })
 
-/** Evaluates the policy of a call whose message, if it sends one, gets what every message of its version must have. */
-export const evaluate = (call: A2ACall, profile: CallProfile, allowedOrigins?: string): Verdict => {
+/** Returns the gate of an agent without any restriction, with `changes` of its profile. */
+export const gateWith = (changes: Partial<CallProfile> = {}, env: Partial<Env> = {}, id = 'weather'): Gate => {
+  const profile = profileWith(changes)
+  return new Gate(id, profile, env as Env, selectChecks(profile))
+}
+
+/** Returns the exchange of a parsed call to an agent; its request has no body. */
+export const exchangeWith = (gate: Gate, call?: A2ACall, headers: HeadersInit = {}): Exchange => {
+  const request = new Request(`https://cards.example.com/agents/${gate.id}/a2a`, { method: 'POST', headers })
+  const exchange = new JsonRpcExchange(request, gate.env, executionContext, { id: gate.id, named: gate.id })
+  return Object.assign(exchange, { gate, call })
+}
+
+/** What the gate finds in a call that passes, or its error. */
+export type Decision = Pick<Permitted, 'warnings' | 'hasPushConfig'> | CallError
+
+/** The decision on a call in which the gate finds nothing. */
+export const passes: Decision = { warnings: [], hasPushConfig: false }
+
+/** Decides on a call of an anonymous caller. */
+export const decide = (gate: Gate, call: A2ACall): Decision => {
+  const decision = admit(gate, call, ANONYMOUS)
+  if ('kind' in decision) return decision
+  const { warnings, hasPushConfig } = decision
+  return { warnings, hasPushConfig }
+}
+
+/** Decides on a call whose message, if it sends one, gets what every message of its version must have. */
+export const evaluate = (call: A2ACall, profile: Partial<CallProfile>, allowedOrigins = ''): Decision => {
   const { params, version, operation } = call
   const { message: whole } = version === '1.0' ? message() : messageV03()
   const sent = { ...(whole as JsonObject), ...(params.message as JsonObject | undefined) }
   const sends = operation === 'send' || operation === 'stream'
-  const result = evaluatePolicy(
-    sends ? { ...call, params: { ...params, message: sent } } : call,
-    profile,
-    parseOrigins(allowedOrigins),
-  )
-  if (result instanceof Promise) throw new Error('the message is not plainly one of its version')
-  return result
+  const gate = gateWith(profile, { ALLOWED_ORIGINS: allowedOrigins } as Partial<Env>)
+  return decide(gate, sends ? { ...call, params: { ...params, message: sent } } : call)
 }
 
 /** Returns the profile of an agent without any restriction, with `changes`. */
@@ -109,44 +133,6 @@ export const profileWith = (changes: Partial<CallProfile> = {}): CallProfile => 
   callers: 'anyone',
   ...changes,
 })
-
-/** Forwards a call to an agent on this machine. */
-export const forwardTo = (
-  origin: string,
-  outgoing: Partial<UpstreamCall> = {},
-  options: Partial<ForwardOptions> = {},
-): Promise<Response | CallError> => {
-  const form = outgoing.form ?? {
-    binding: outgoing.target?.binding ?? 'JSONRPC',
-    version: '1.0',
-    id: 7,
-    operation: outgoing.streams ? 'stream' : 'send',
-  }
-  return forward(
-    {
-      form,
-      answered: form,
-      target: { binding: 'JSONRPC', version: '1.0', url: `${origin}/a2a` },
-      method: 'POST',
-      body: '{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{}}',
-      streams: false,
-      extensions: [],
-      headers: new Headers({ 'Content-Type': 'application/json' }),
-      containsHostToken: () => false,
-      credentials: { pass: ['authorization'] },
-      ...outgoing,
-    },
-    {
-      timeoutSeconds: 5,
-      idleSeconds: 5,
-      heartbeatSeconds: 5,
-      allowedOrigins: new Set([origin]),
-      pseudonym: 'weather.cards.example.com',
-      answers: { level: 'enforce', warn: () => undefined },
-      ...options,
-    },
-  )
-}
 
 /** Returns the response of a call that did not fail. */
 export const succeeded = (result: Response | CallError): Response => {

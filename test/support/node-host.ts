@@ -34,7 +34,7 @@ export const startNodeHost = async (options: NodeHostOptions = {}): Promise<Node
   const { handleRequest } = await import('../../src/app.ts')
   const { Catalog } = await import('../../src/api/catalogs/start.ts')
   const { Registry } = await import('../../src/registry/store/registry.ts')
-  const { TaskOwners } = await import('../../src/gateway/tasks/task-owners.ts')
+  const { TaskOwners } = await import('../../src/gateway/tasks/index.ts')
   const limit = { limit: async () => ({ success: true }) }
   let env = {
     ADMIN_TOKEN: token,

@@ -69,20 +69,20 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'the lowest specificity is only compared with itself and with those of ranges, which are at least 0',
   },
   {
-    path: 'src/gateway/upstream/trace-context.ts',
+    path: 'src/gateway/upstream/request.ts',
     original: "endToEndHeader('traceparent', headers) ?? ''",
     replacement: "endToEndHeader('traceparent', headers)",
     reason: 'neither an empty text nor "undefined" has the form of the header',
   },
   {
-    path: 'src/gateway/upstream/trace-context.ts',
+    path: 'src/gateway/upstream/request.ts',
     original: 'traceId === undefined || parentSpanId === undefined',
     replacement: 'traceId === undefined && parentSpanId === undefined',
     reason: 'a header has both or neither',
   },
   {
     path: 'src/gateway/gate/content-negotiation.ts',
-    original: 'parsedModes.set(modes, parsed)',
+    original: 'indexes.set(modes, index)',
     replacement: '',
     reason: CACHE,
   },
@@ -90,7 +90,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     path: 'src/gateway/index.ts',
     original: "''",
     replacement: "'mutant'",
-    line: 'callGateOnly',
+    line: 'Parameters<Handler>',
     reason: 'the check of an agent always names it',
   },
   {
@@ -160,13 +160,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'all ranges are compared then, with the same result',
   },
   {
-    path: 'src/gateway/handle-call.ts',
-    original: "'kind' in result",
-    replacement: 'true',
-    reason: 'the log finds no kind of error in a response either',
-  },
-  {
-    path: 'src/gateway/jsonrpc-binding.ts',
+    path: 'src/gateway/receive/json-rpc.ts',
     original: "''",
     replacement: "'mutant'",
     line: '#rpc: JsonRpcRequest',

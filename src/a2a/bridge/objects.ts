@@ -39,12 +39,7 @@ export const everyName = forEachObject(
  * Translates an object of A2A, which must have the shape of the form that it is in. Keeps members that the
  * specification does not know. What the other form cannot express is left out, and reported as a loss with its path.
  */
-export const translateObject = (
-  name: ObjectName,
-  object: JsonObject,
-  translation: Translation,
-  path = '',
-): JsonObject => {
+export const translateObject = (name: ObjectName, object: JsonObject, translation: Translation, path = '') => {
   const { from, to, losses } = translation
   const kind = OBJECT_KINDS[name]
   const translated: JsonObject = kind !== undefined && to.hasKinds ? { kind } : {}
@@ -122,12 +117,9 @@ const stateValue = (number: number, value: Json, { from, to, losses }: Translati
 }
 
 /** Returns what a form has for a member that is absent, or that the other one lacks; undefined for nothing. */
-const absentValue = (
-  { name, is, empty }: Member,
-  object: JsonObject,
-  { from, to, losses }: Translation,
-  path: string,
-): Json | undefined => {
+const absentValue = (member: Member, object: JsonObject, translation: Translation, path: string): Json | undefined => {
+  const { name, is, empty } = member
+  const { from, to, losses } = translation
   if (is === 'final' && !from.names.statusUpdate.has(name)) return endsStream(object, from)
   if (!to.hasKinds) return undefined
   if (is === 'role') losses.push(path + name)

@@ -108,11 +108,7 @@ export const translateParams = (operation: OperationName, params: Params, transl
  * Translates the configuration of a message. A call that names neither `blocking` nor `returnImmediately` waits in both
  * versions, as at the official servers. Where `waits` is set, a call of 0.3 states it, because some agents do not.
  */
-const translateConfiguration = (
-  configuration: JsonObject | undefined,
-  translation: Translation,
-  waits: boolean,
-): JsonObject | undefined => {
+const translateConfiguration = (configuration: JsonObject | undefined, translation: Translation, waits: boolean) => {
   const { from, to, losses } = translation
   const given = configuration ?? {}
   const known = [...everyName.configuration]
@@ -207,11 +203,7 @@ const translateSchemes = (authentication: JsonObject, { from, to, losses }: Tran
  * Translates the push configuration of a task, which is nested in 0.3, and whose task is in its `name` over HTTP.
  * `ofCall` is the task that the call names: some agents leave it out of their answers.
  */
-export const translateTaskPushConfig = (
-  object: JsonObject,
-  translation: Translation,
-  ofCall: Json | undefined = '',
-): JsonObject => {
+export const translateTaskPushConfig = (object: JsonObject, translation: Translation, ofCall: Json = '') => {
   const { from, to, losses } = translation
   const { taskId = ofCall, config } = from.nestsPushConfig
     ? readNested(object, translation)

@@ -36,12 +36,7 @@ export const translateAnswer = (
   }
 }
 
-const translateResult = (
-  operation: OperationName,
-  result: Json,
-  translation: Translation,
-  task: Json | undefined,
-): Json => {
+const translateResult = (operation: OperationName, result: Json, translation: Translation, task?: Json): Json => {
   const { result: type } = operations[operation]
   if (type === 'none') return translation.to.hasKinds ? null : {}
   if (type === 'card') return result

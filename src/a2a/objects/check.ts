@@ -56,11 +56,11 @@ const objectWith =
   (...fields: readonly Field[]): Check =>
   value => {
     if (!isPlainObject(value)) return ' must be an object'
-    for (const { key, alias, isRequired, checkMember } of fields) {
-      const member = value[key] ?? value[alias] ?? undefined
-      if (member === undefined && !isRequired) continue
-      const fault = checkMember(member)
-      if (fault !== undefined) return `.${key}${fault}`
+    for (const field of fields) {
+      const member = readMember(value, field)
+      if (member === undefined && !field.isRequired) continue
+      const fault = field.checkMember(member)
+      if (fault !== undefined) return `.${field.key}${fault}`
     }
     return undefined
   }

@@ -10,8 +10,7 @@ import {
   wireVersions,
 } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, toText } from '../../json/index.ts'
-import { type Named, protoNames } from './names.ts'
-import { type Member, type ObjectName, objectNames, objects } from './table.ts'
+import { type Member, type Named, type ObjectName, objectNames, objects, protoNames } from './table.ts'
 
 /** The name of a member in a form, and the other one that ProtoJSON has. */
 export type MemberName = { key: string; alias: string }
@@ -41,7 +40,7 @@ export const readProto = (object: JsonObject, name: string): Json | undefined =>
 
 /** Reads a member of an object; undefined if it is absent or null, or if the form lacks it. */
 export const readMember = (object: JsonObject, member: MemberName | undefined): Json | undefined =>
-  member && (object[member.key] ?? object[member.alias] ?? undefined)
+  member && (object[member.key] ?? (member.alias === member.key ? undefined : object[member.alias]) ?? undefined)
 
 /** The names that a result in ProtoJSON has for the object that it is. In the proto of 0.3, `msg` is a message. */
 export const wrappers: readonly (readonly [wrapper: string, name: ResultName])[] = [

@@ -178,7 +178,6 @@ const stageLines = async (file: ImportedFile, stage: (lines: string) => Promise<
 /** Lines that the Registry stages before other requests to it get their turn. */
 const LINES_PER_STEP = 1000
 
-/** Splits complete lines into those of one step each. */
 function* splitSteps(text: string): Iterable<string> {
   let start = 0
   for (let count = 1, end = 0; end < text.length; count++) {

@@ -20,9 +20,9 @@ import {
 import { cacheRegistered, purgeLists } from '../../registry/edge/index.ts'
 import { getRegistry, type BatchResult as LineResult } from '../../registry/store/index.ts'
 import { endpoint, flag, otherBody, withContent } from '../contract/index.ts'
-import { BatchLine, BatchResult, type Receipt, toReceipt } from '../schemas/index.ts'
+import { BatchLine, BatchResult, type Receipt } from '../schemas/index.ts'
 import { createPreparation, type PreparedWrite } from './prepare-write.ts'
-import { registerPrepared, rejectionError } from './registration.ts'
+import { registerPrepared, rejectionError, toReceipt } from './registration.ts'
 
 /** A line, and what is made from it, which is much larger, and dropped as soon as it is written. */
 type Entry = {
@@ -134,8 +134,6 @@ const MAX_CHUNK_LINES = 50
 
 type Ready = Entry & { prepared: PreparedWrite }
 
-const isReady = (entry: Entry): entry is Ready => entry.prepared !== undefined
-
 /** Prepares about as many lines as one request to the Registry carries. Returns those not refused, in their order. */
 const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
   const ready: Ready[] = []
@@ -146,11 +144,11 @@ const prepareNext = async (entries: Iterator<Entry>): Promise<Ready[]> => {
       if (done) return
       await attempt(entry, async () => {
         const prepared = await entry.prepare?.(false)
-        if (prepared) entry.prepared = prepared
+        if (!prepared) return
+        const next = Object.assign(entry, { prepared })
+        ready.push(next)
+        bytes += sizeOf(next)
       })
-      if (!isReady(entry)) continue
-      ready.push(entry)
-      bytes += sizeOf(entry)
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
@@ -229,7 +227,7 @@ const settle = (entry: Ready, result: LineResult | HttpError): void => {
   else if (result.outcome !== 'registered') entry.error = rejectionError(result, id, expected)
   else {
     cacheRegistered(prepared.registration, result)
-    entry.registered = { status: result.created ? 201 : 200, agent: toReceipt(prepared.registration, result, prepared) }
+    entry.registered = { status: result.created ? 201 : 200, agent: toReceipt(prepared, result) }
   }
   const done: Entry = entry
   delete done.prepared

@@ -47,7 +47,7 @@ export const checkAgent = endpoint(
       return problem('check-running', `Another check of agent "${id}" is running.`, {
         headers: { 'Retry-After': '10' },
       })
-    const checking = check(agent, { card, send, manifest })
+    const checking = check(agent, card, send, manifest)
     // A client that leaves must not leave the agent behind as one that is being checked.
     ctx.waitUntil(checking.catch(() => undefined))
     return { body: { ...(await checking), current: true } }
@@ -64,10 +64,7 @@ const readCheckedCard = async (id: string, env: Env): Promise<Receipt['card']> =
   return { version, etag: document.etag }
 }
 
-const check = async (
-  agent: CheckedAgent,
-  { card, send, manifest }: { card: Receipt['card']; send: boolean; manifest: StoredManifest },
-): Promise<StoredReceipt> => {
+const check = async (agent: CheckedAgent, card: Receipt['card'], send: boolean, manifest: StoredManifest) => {
   const { id, context } = agent
   const { env } = context
   let stored: StoredReceipt | null = null
@@ -115,8 +112,6 @@ const findEtag = async (id: string, context: CallerContext): Promise<string | nu
   return (await getRegistry(env).document(id, 'agent-card.json'))?.etag ?? ''
 }
 
-// Observations
-
 /** `GET /agents/{id}/observed`: what the calls of an agent have shown, and how its card differs from it. */
 export const getObserved = endpoint(
   {
@@ -143,7 +138,6 @@ export const getObserved = endpoint(
   },
 )
 
-/** Compares the card of an agent with its calls. */
 const proposeChanges = (compiled: Compiled, observations: Observations): Proposal[] => {
   const { direct: card, profile, extended, toAuthored } = compiled
   const extendedOutputModes = extended.flatMap(

@@ -72,7 +72,6 @@ const readAgents = async (query: ListValues, search: Search | undefined, env: En
 
 const toHostedAgent = (agent: ListedAgent) => ({ ...toListedAgent(agent), ...toHosting(agent) })
 
-/** Reads a page of agents, each in the form that `format` returns. */
 const readPage = async <Listed>(
   { cursor: after, limit }: PageValues,
   format: (agent: ListedAgent) => Listed,
@@ -83,8 +82,6 @@ const readPage = async <Listed>(
   const { page, ...rest } = paginate(found, limit, 'id')
   return { agents: page.map(format), ...rest }
 }
-
-// Lists of other hosts
 
 /** The query of a plain list of agents. */
 export const agentPage = pageQuery(agentIdPattern)
@@ -100,9 +97,6 @@ export const readShamanList = async (query: PageValues, env: Env, reader: Authen
 export const readSuperxList = async (query: PageValues, env: Env, reader: Authentication = ANONYMOUS) =>
   readPage(query, toSuperxAgent, env, visibleToReader(reader))
 
-// Responses
-
-/** The lists for everybody, by their paths. */
 const publicLists = {
   '/agents': async (url: URL, env: Env) => {
     const query = parseQuery(url, listQuery)

@@ -1,11 +1,10 @@
-import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
+import { actorOf, adminRequired, findIdentityErrors, isAdmin, type Principal } from '../../auth/index.ts'
 import type { Compiled, ParsedManifest } from '../../card/compile/index.ts'
 import { compile, completeManifest, parseManifest, parseStored } from '../../card/compile/index.ts'
 import { type Changes, findNewUse, type VersionFinding } from '../../card/diff/index.ts'
 import type { ManifestContext } from '../../card/manifest/index.ts'
 import type { Finding, Issue, Report } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
-import { findIdentityErrors } from '../../gateway/upstream/index.ts'
 import { findMissingBindings, type Precondition, problem } from '../../http/index.ts'
 import { formatPointer, type Json, type JsonObject, jsonEquals, type Pointer } from '../../json/index.ts'
 import type { Registration, SourceRecord, WriteCause } from '../../registry/index.ts'
@@ -105,12 +104,8 @@ const parseWrite = async (document: Json, context: ManifestContext, env: Env): P
 }
 
 /** Fetches the card of a manifest that does not contain it. `served` is the one that is served now from its source. */
-const obtainCard = async (
-  { id, origin, source }: ParsedManifest,
-  requestOrigin: string,
-  env: Env,
-  fetchOnce: typeof fetchSource,
-) => {
+const obtainCard = async (parsed: ParsedManifest, requestOrigin: string, env: Env, fetchOnce: typeof fetchSource) => {
+  const { id, origin, source } = parsed
   if (source === undefined) return undefined
   const blocked = checkSourceAllowed(source, env)
   if (blocked) throw invalidCard([blocked])
@@ -129,12 +124,7 @@ const incompatibleVersion = (pointer: Pointer, { use, message }: VersionFinding)
 }
 
 /** Adds to a report how the card is signed, and warns of its version and of what makes its calls fail. */
-const extendReport = (
-  compiled: Compiled,
-  signing: Finding[],
-  finding: VersionFinding | undefined,
-  env: Env,
-): Report => {
+const extendReport = (compiled: Compiled, signing: Finding[], finding: VersionFinding | undefined, env: Env) => {
   const { report, toAuthored } = compiled
   const version = { rule: 'incompatible-version', pointer: toAuthored('/version'), message: finding?.message ?? '' }
   const warnings = [...(finding ? [version] : []), ...findCallProblems(compiled, env)]

@@ -1,11 +1,12 @@
 import { actorOf, adminRequired, isAdmin, type Principal } from '../../auth/index.ts'
+import { cardUrl } from '../../card/model/index.ts'
 import { type Precondition, problem } from '../../http/index.ts'
 import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
 import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { agentPath, endpoint, json, jsonBody, noContent } from '../contract/index.ts'
-import { Manifest, Receipt, toReceipt } from '../schemas/index.ts'
+import { Manifest, Receipt, toRegisteredSource } from '../schemas/index.ts'
 import type { PreparedWrite, WriteRequest } from './prepare-write.ts'
 
 /** What the reads of an agent's owner have in common. */
@@ -47,8 +48,27 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
   if (result.outcome !== 'registered') return rejectionError(result, write.id, registration.expected)
   cacheRegistered(registration, result)
   purgeLists(ctx)
-  const body = toReceipt(registration, result, prepared)
+  const body = toReceipt(prepared, result)
   return { status: result.created ? 201 : 200, body, headers: { ETag: registration.manifestEtag } } as const
+}
+
+/** Returns what a writer gets for a registration. */
+export const toReceipt = ({ registration, report, changes }: PreparedWrite, result: Registered): Receipt => {
+  const { id, manifestEtag, representations, origin, source } = registration
+  const { seq, revised, published, hosts, becameRoot } = result
+  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
+  return {
+    ...{ id, seq, changed: revised, published },
+    ...(revised && changes),
+    root: hosts.includes('*'),
+    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
+    etags: {
+      manifest: manifestEtag,
+      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
+    },
+    ...(source && { source: toRegisteredSource(source) }),
+    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
+  }
 }
 
 const MAX_ATTEMPTS = 5

@@ -118,7 +118,6 @@ const findRevision = async (id: string, seq: string, env: Env): Promise<StoredRe
   throw problem('revision-not-found', detail)
 }
 
-/** Returns what is compared of a revision. */
 const comparable = (id: string, revision: StoredRevision): { offer: Offer; manifest: JsonObject } => {
   const offer = toOffer(revision)
   const { seq, manifest } = revision

@@ -126,8 +126,6 @@ const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
   return { linkset: [catalog, ...own, ...apis] }
 }
 
-// Texts
-
 const MAX_LINE_LENGTH = 300
 
 /** Returns the list of agents for language models (llmstxt.org): Markdown with a link to each card. */
@@ -166,8 +164,6 @@ const toLine = (text: string): string => {
 /** Escapes what Markdown or HTML would take for a link, an image, code or a tag. */
 const escapeText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, '\\$&')
 
-// Signatures
-
 /** The text of a catalog, and its entity tag where that is not the digest of its bytes. */
 type Rendered = { body: string; etag?: string }
 
@@ -193,7 +189,6 @@ const signCatalog = async (catalog: JsonObject & { host: JsonObject }, origin: s
   }
 }
 
-/** The path of the sitemap. */
 const SITEMAP_PATH = '/sitemap.xml'
 
 /** Sitemaps in one index (sitemaps.org). */

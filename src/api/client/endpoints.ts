@@ -52,6 +52,7 @@ export const endpoints = {
     body: v.optional(api.CheckRequest),
     problems: 'agent-not-found check-running',
   },
+  'POST /agents/:id/admit': { 200: api.Admission, body: api.AdmitRequest, problems: 'agent-not-found' },
   'GET /agents/:id/receipt': { 200: api.ConformanceReceipt, problems: 'agent-not-found no-receipt' },
   'POST /agents/:id/refresh': {
     200: api.RefreshResult,

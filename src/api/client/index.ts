@@ -29,7 +29,6 @@ type BodyOptions<Row> = Row extends { body: readonly [infer Line extends v.Gener
       : { body: v.InferInput<Shape> }
     : unknown
 
-/** The words of a text. */
 type Words<Text> = Text extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : Text
 
 type QueryValue = string | number | boolean | readonly string[] | undefined
@@ -48,14 +47,12 @@ type Options<Name extends EndpointName, Code> = BodyOptions<Endpoints[Name]> &
 type CommonOptions = {
   /** The request must not be made twice: it is repeated only after 429, when the host has done nothing. */
   once?: true
-  /** The request is sent without the token. */
   anonymous?: true
   timeoutMs?: number
   /** A body of lines, compressed with gzip. It is sent once, without a timeout. */
   stream?: ReadableStream
 }
 
-/** The codes of problems that a call can ignore. */
 type ProblemOf<Name extends EndpointName> = Endpoints[Name] extends { problems: infer Codes } ? Words<Codes> : never
 
 type Arguments<Name extends EndpointName, Code> =
@@ -66,7 +63,6 @@ type Ignored<Code> = [Code] extends [never] ? never : undefined
 /** A response. `body` is undefined if there is none, or it is not JSON. */
 export type ApiResponse<Body = unknown> = { status: number; headers: Headers; body: Body }
 
-/** The endpoints of lists. */
 type ListName = { [Name in EndpointName]: 'cursor' extends keyof ResponseOf<Name> ? Name : never }[EndpointName]
 
 /** Calls the API of a host. What fails is rejected with an `ApiError`, or with what its connection makes of that. */
@@ -124,7 +120,6 @@ export class ApiError extends Error {
    * was not HTTP; or the host or the network has failed.
    */
   readonly retry: 'limited' | 'refused' | 'not-http' | 'failed' | undefined
-  /** The request had the token. */
   isAuthorized = false
   /** An earlier attempt, whose response was lost, may have reached the host. */
   isRepeated = false
@@ -215,8 +210,7 @@ export const createClient = (connection: Connection): Client => {
 
   const pages = (name: EndpointName, { query, ...options }: AnyOptions = {}) =>
     paginate(async cursor => {
-      const response = await send(name, { ...options, query: { limit: MAX_PAGE_SIZE, cursor, ...query } })
-      return response?.body ?? {}
+      return (await send(name, { ...options, query: { limit: MAX_PAGE_SIZE, cursor, ...query } }))?.body ?? {}
     }, explain)
 
   const call = async (name: EndpointName, options?: AnyOptions) => (await send(name, options))?.body
@@ -228,7 +222,6 @@ export const createClient = (connection: Connection): Client => {
 const isAnyJson = (_: EndpointName, { status, body }: ApiResponse): boolean =>
   status === 204 || (status >= 200 && status < 300 && body !== undefined)
 
-/** Returns the request of a call. */
 const toRequest = (name: EndpointName, { params = {}, query = {}, body, lines, stream, etag }: AnyOptions) => {
   const [method = '', template = ''] = name.split(' ')
   const path = template.replaceAll(/(?<=\/):(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))

@@ -1,5 +1,4 @@
-import { countUnrecognized, tooManyAttempts } from '../../auth/index.ts'
-import { findAgentByName, readableBy } from '../../gateway/gate/index.ts'
+import { countUnrecognized, findAgentByName, readableBy, tooManyAttempts } from '../../auth/index.ts'
 import { agentNameNotFound } from '../agent-errors.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { card } from '../card-descriptions.ts'

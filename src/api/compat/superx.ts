@@ -1,19 +1,25 @@
 import { type CallError, errorResponse, invalidParam, parseJsonRpcRequest, rpcErrorText } from '../../a2a/index.ts'
-import { actorOf, countWrites, forbidden, hasPermission, reportRefusal, requireScope } from '../../auth/index.ts'
+import {
+  actorOf,
+  countWrites,
+  findAgentByName,
+  forbidden,
+  hasPermission,
+  type IsVisible,
+  readableBy,
+  reportRefusal,
+  requireScope,
+} from '../../auth/index.ts'
 import { toSlug } from '../../card/model/index.ts'
 import {
   authorizeRead,
   checkRateLimit,
   countRefusal,
-  createCallContext,
-  findAgentByName,
-  hasSmallBody,
-  type IsVisible,
-  readableBy,
-  readCallBody,
   resolveAgent,
   UNAVAILABLE,
+  type UnresolvedCall,
 } from '../../gateway/gate/index.ts'
+import { hasSmallBody, parseBody, readBody } from '../../gateway/receive/index.ts'
 import { a2aResponse, HttpError, log, serviceUnavailable, statusOf, toHttpError } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES, MAX_NAME_LENGTH } from '../../limits.ts'
@@ -44,7 +50,7 @@ export const callSuperx = endpoint(
     const startedAt = Date.now()
     const { caller, request, env } = context
     const limited = await checkRateLimit(caller, request, env)
-    const body = limited && !hasSmallBody(request) ? limited : await readCallBody(request)
+    const body = limited && !hasSmallBody(request) ? limited : parseBody(await readBody(request))
     const call = 'value' in body ? parseJsonRpcRequest(body.value) : { id: null, method: '', error: body }
     // Older versions of SuperX separate the parts of a method's name by a dot.
     const method = call.method.replace(/^agents\./, 'agents/')
@@ -147,9 +153,9 @@ export const getAgent: Method = async (params, context) => {
   const { caller, request, env, ctx } = context
   const agent = await findAgent(params, readableBy(caller, request, env, ctx), context)
   if ('kind' in agent) return { error: agent }
-  const call = createCallContext(caller, { request, env, ctx })
-  const authorized = (await resolveAgent(call, agent)) ?? authorizeRead(call)
-  if ('kind' in authorized) return { error: await countRefusal(authorized, call) }
+  const call: UnresolvedCall = { agent, caller, gate: null, request, env, ctx, timing: undefined }
+  const refused = (await resolveAgent(call)) ?? authorizeRead(agent, call.gate?.profile ?? null, call.caller)
+  if (refused) return { error: await countRefusal(refused, call) }
   const { id } = agent
   const read = await readSuperxCard(id, context)
   if ('error' in read) return { agent: id, ...read }

@@ -45,7 +45,6 @@ export type Input<D extends Description> = RequestContext & {
   params: { [Name in keyof D['params']]: string }
   query: QueryValues<D['query']>
   body: D['body'] extends Body<infer Value> ? Value : undefined
-  /** The conditions of a write that is `conditional`. */
   precondition: Precondition
   /** The caller; undefined where credentials are not checked, or only by the card. */
   caller: CallerOf<D['access']>
@@ -99,8 +98,6 @@ const OPEN_TO_ALL: readonly Access[] = ['public', 'optional', 'reader', 'card']
 export const describe = <const D extends Description>(description: D): Described<keyof D['params'] & string> => ({
   description,
 })
-
-// Requests
 
 const readInput = async (description: Description, context: RequestContext, params: PathParams) => {
   const { request, env } = context
@@ -206,8 +203,6 @@ export const invalidBody = <Code extends ProblemCode>(code: Code, outcome: strin
   const detail = `${outcome}${outcome && ' '}${pointer || 'The body'} ${message.replace(/\.?$/, '.')}${more}`
   return problem(code, detail, { errors: errors.slice(0, MAX_ERRORS) })
 }
-
-// Responses
 
 /** Makes a response: for the caller alone where credentials are required, and for everyone where they are not. */
 const respond = (

@@ -32,7 +32,22 @@ export const lazy = <
 >(
   load: () => Promise<Module>,
   name: Name,
-): RouteHandler<ParamsIn<Module[Name]>> => eager(async (...args) => (await load())[name](...args), load, name)
+): RouteHandler<ParamsIn<Module[Name]>> => eager(loadOnce(load, name), load, name)
+
+/** Returns a handler whose module is loaded with its first request. Later requests call it without waiting. */
+export const loadOnce = <const Name extends string>(
+  load: () => Promise<Readonly<Record<Name, Handler>>>,
+  name: Name,
+): Handler => {
+  let loaded: Handler | undefined
+  return (request, env, ctx, params) => {
+    if (loaded !== undefined) return loaded(request, env, ctx, params)
+    return load().then(module => {
+      loaded = module[name]
+      return loaded(request, env, ctx, params)
+    })
+  }
+}
 
 /** Returns an endpoint whose description is in another module, because a start loads the handler without it. */
 export const eager = <

@@ -10,7 +10,6 @@ export { listLimits, listProblems, toTemplate } from './paths.ts'
 /** The documents change with a deployment only. */
 const headers = { 'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400' }
 
-/** The texts of the documents by their media types. */
 const texts = new Map<string, string>()
 
 const document = (summary: string, response: string, type: string, create: () => JsonObject | Promise<JsonObject>) =>

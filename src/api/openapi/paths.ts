@@ -26,15 +26,13 @@ import {
 import { ArdError, anyObject, JsonRpcResponse, RestErrorV0, RestErrorV1 } from '../schemas/index.ts'
 import { refOf, toContent } from './schemas.ts'
 
-/** The operations of a path by method. */
 type PathItem = Record<string, JsonObject & { responses: Responses }>
 
 /** Returns the paths: one operation for each route, and for the routes of HTTP+JSON one for each operation of A2A. */
 export const createPaths = async (routes: readonly Route[]) => {
   const paths: Record<string, PathItem> = {}
-  const described = await Promise.all(routes.map(async row => ({ row, operation: await row[2].describe() })))
-  for (const { row, operation } of described) {
-    const [method, path] = row
+  for (const [method, path, { describe }] of routes) {
+    const operation = await describe()
     const expanded = path.endsWith('/:operation+')
       ? expandRestRoute(method, operation)
       : [{ path: toTemplate(path), operation }]
@@ -58,8 +56,7 @@ const shareResponses = (paths: Record<string, PathItem>) => {
       const name = names.get(JSON.stringify(response))
       if (name !== undefined) responses[status] = { $ref: `#/components/responses/${name}` }
     }
-  const responses: Responses = Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)]))
-  return { paths, responses }
+  return { paths, responses: Object.fromEntries([...names].map(([text, name]) => [name, JSON.parse(text)])) }
 }
 
 const toOperationObject = (path: string, operation: NamedDescription): PathItem[string] => {
@@ -107,11 +104,8 @@ const expandRestRoute = (method: string, route: NamedDescription): { path: strin
     return [{ path: `/agents/{id}/a2a/${path}`, operation: describeRestCall(method, found, route) }]
   })
 
-const describeRestCall = (
-  method: string,
-  { operation, versions: having, methods }: RestRoute,
-  route: NamedDescription,
-): NamedDescription => {
+const describeRestCall = (method: string, found: RestRoute, route: NamedDescription): NamedDescription => {
+  const { operation, versions: having, methods } = found
   const { streams, sends, names } = a2aOperations[operation]
   const [version = latestVersion] = having
   const suffix = methods[0] === method ? '' : `_${method.toLowerCase()}`
@@ -144,7 +138,6 @@ const OBJECT: Content = Object.fromEntries(
 
 // Parameters
 
-/** The parameters of A2A's own paths over HTTP+JSON. */
 const a2aParameters: Readonly<Record<string, Parameter>> = {
   taskId: anyText('The id of the task.'),
   configId: anyText('The id of the push configuration.'),
@@ -193,10 +186,8 @@ const listAnswers = ({ responses, validated, page }: NamedDescription): Response
 
 const NOT_MODIFIED = { description: 'The client has it already.' }
 
-/** Responses by their status. */
 type Responses = Record<string, JsonObject>
 
-/** Returns the responses of an operation for its errors, by status. */
 const listErrors = (path: string, operation: NamedDescription): Responses => {
   const { errors, responses, page } = operation
   const own = listProblems(path, operation)
@@ -245,7 +236,6 @@ const errorResponses = (errors: readonly ErrorText[], content: Content): Respons
 
 const retryAfter = { 'Retry-After': toHeader('Seconds after which the request may succeed.') }
 
-/** Headers that a response with a status can have. */
 const RESPONSE_HEADERS: Readonly<Record<number, JsonObject>> = {
   401: { 'WWW-Authenticate': toHeader('How to authenticate (RFC 6750).') },
   403: { 'WWW-Authenticate': toHeader('The scope that the token lacks (RFC 6750).') },

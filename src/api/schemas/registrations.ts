@@ -1,9 +1,7 @@
 import * as v from 'valibot'
-import type { Changes } from '../../card/diff/index.ts'
-import { cardUrl, changeClasses, json, strictObject } from '../../card/model/index.ts'
-import type { SourceRecord } from '../../registry/shared.ts'
+import { changeClasses, json, strictObject } from '../../card/model/index.ts'
 import { anyObject, count, Finding, flag, id, list, mapOf, Pointer, Problem, seq, text, url } from './parts.ts'
-import { registeredSource, toRegisteredSource } from './sources.ts'
+import { registeredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
 
@@ -57,39 +55,6 @@ export const Receipt = v.object({
   report: v.optional(Report),
 })
 export type Receipt = v.InferOutput<typeof Receipt>
-
-/** What receipts have of an agent that was compiled. */
-type CompiledAgent = {
-  id: string
-  manifestEtag: string
-  representations: Record<string, { etag: string }>
-  origin: string
-  source?: SourceRecord
-}
-
-/** What receipts have of an agent that was stored. */
-type WrittenAgent = { seq: number; revised: boolean; published: boolean; hosts: readonly string[]; becameRoot: boolean }
-
-/** Returns what a writer gets for a registration. `changes` are those for clients, if there is a card to compare. */
-export const toReceipt = (
-  { id, manifestEtag, representations, origin, source }: CompiledAgent,
-  { seq, revised, published, hosts, becameRoot }: WrittenAgent,
-  { report, changes }: Pick<Receipt, 'report'> & { changes?: Changes },
-): Receipt => {
-  const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
-  return {
-    ...{ id, seq, changed: revised, published },
-    ...(revised && changes),
-    root: hosts.includes('*'),
-    urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
-    etags: {
-      manifest: manifestEtag,
-      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
-    },
-    ...(source && { source: toRegisteredSource(source) }),
-    ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
-  }
-}
 
 const headerText = v.optional(v.pipe(v.string(), v.regex(/^[\x20-\x7e]*$/, 'must be the value of a header')))
 

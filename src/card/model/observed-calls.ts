@@ -24,8 +24,6 @@ export type ObservedCall = {
   streaming?: Outcome
   /** Set for a call for push configurations, and for a message whose configuration the agent refuses. */
   pushNotifications?: Outcome
-  /** The media types of its result. Those of a stream are observed with each event. */
-  mediaTypes?: readonly string[] | undefined
   /** The reason why there is no result: an error of this host, or a code of the agent's. */
   failure?: string
 }
@@ -63,20 +61,31 @@ export const addCall = (observations: Observations, call: ObservedCall, now: num
   observations.calls = add(observations.calls, 1)
   increase(outcomesOf(observations.operations, call.operation), call.outcome)
   increase(outcomesOf(observations.protocols, call.protocol), call.protocolOutcome)
-  for (const name of ['streaming', 'pushNotifications'] as const)
-    if (call[name]) increase(observations[name], call[name])
+  if (call.streaming) increase(observations.streaming, call.streaming)
+  if (call.pushNotifications) increase(observations.pushNotifications, call.pushNotifications)
   if (call.failure !== undefined) increase(observations.failures, call.failure, 1, MAX_FAILURE_KINDS)
 }
 
-/** Adds the media types of one result or event, without parameters. Returns the names under which they count. */
-export const addMediaTypes = ({ mediaTypes: counts }: Observations, mediaTypes: readonly string[]): string[] => {
+const NONE: readonly string[] = []
+
+/** Adds the media types of one result or event, without parameters. Returns the names that had no count before. */
+export const addMediaTypes = ({ mediaTypes: counts }: Observations, mediaTypes: readonly string[]) => {
+  const type = mediaTypes[0]
+  if (type === undefined) return NONE
+  // Most results have one type, which is counted already under its own name.
+  if (mediaTypes.length === 1 && Object.hasOwn(counts, type)) {
+    increase(counts, type)
+    return NONE
+  }
   const names = new Set<string>()
+  const added: string[] = []
   for (const type of mediaTypes.map(essence)) {
     const name = observableMediaType.test(type) && hasRoom(counts, type, MAX_OBSERVED_MEDIA_TYPES) ? type : OTHER
+    if (!Object.hasOwn(counts, name)) added.push(name)
     if (!names.has(name)) increase(counts, name)
     names.add(name)
   }
-  return [...names]
+  return added
 }
 
 /** Adds `other` to `observations`. Counts stop at the largest safe integer, and lists at their limits. */

@@ -1,16 +1,13 @@
-import type { MessageFacts } from '../../a2a/index.ts'
-import { type CallError, invalidParam } from '../../a2a/start.ts'
+import { type CallError, invalidParam, type MessageFacts } from '../../a2a/index.ts'
 import type { CallModes, Modes } from '../../card/model/index.ts'
-import type { Json } from '../../json/index.ts'
 import {
-  covers,
-  intersects,
+  createAcceptance,
   isMediaRange,
+  type Json,
   type MediaRange,
-  MediaRanges,
+  ModeIndex,
   parseMediaRange,
-  specificity,
-} from '../../json/start.ts'
+} from '../../json/index.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../../limits.ts'
 
 /** Refuses a message with a part whose media type the agent does not accept. */
@@ -23,10 +20,9 @@ export const checkInputModes = (
   if (parts.length > MAX_PARTS) return invalidParam('message.parts', `must be at most ${MAX_PARTS} parts`)
   if (ambiguousPart !== undefined)
     return invalidParam(`message.parts[${ambiguousPart}]`, 'must declare one media type, as a string without wildcards')
-  const listed = new Set(accepted)
-  const unknown = mediaTypes.filter(type => !listed.has(type))
+  const { types, ranges } = indexModes(accepted)
+  const unknown = mediaTypes.filter(type => !types.has(type))
   if (unknown.length === 0) return undefined
-  const ranges = new MediaRanges(parseModes(accepted, modes))
   const offered = unknown.filter(type => !ranges.intersects(parseMediaRange(type)))
   return offered.length > 0 ? { kind: 'input-modes', offered, accepted } : undefined
 }
@@ -41,14 +37,12 @@ export const checkOutputModes = (
   if (!Array.isArray(acceptedOutputModes)) return invalidParam(field, 'must be a list of media types')
   if (acceptedOutputModes.length > MAX_OUTPUT_MODES)
     return invalidParam(field, `must be at most ${MAX_OUTPUT_MODES} media types`)
-  const offered: string[] = []
-  for (const [index, mode] of acceptedOutputModes.entries()) {
-    if (typeof mode !== 'string' || !isMediaRange(mode))
-      return invalidParam(`${field}[${index}]`, 'must be a media type or a range, such as "text/plain" or "image/*"')
-    offered.push(mode)
-  }
+  const invalid = acceptedOutputModes.findIndex(mode => typeof mode !== 'string' || !isMediaRange(mode))
+  if (invalid >= 0)
+    return invalidParam(`${field}[${invalid}]`, 'must be a media type or a range, such as "text/plain" or "image/*"')
+  const offered = acceptedOutputModes as string[]
   const accepted = modesFor(skillId, modes, 'output')
-  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted, modes)
+  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted)
     ? undefined
     : { kind: 'output-modes', offered, accepted }
 }
@@ -82,15 +76,10 @@ export const createOutputComparison = (acceptedOutputModes: Json | undefined) =>
   }
 }
 
-/** The output modes of an agent and its skills, indexed once while its profile is in memory. */
-const declaredRanges = new WeakMap<CallModes, MediaRanges>()
-
-const isDeclared = (type: string, modes: CallModes): boolean => {
-  const declared = modes.union.output
-  if (declared.length === 0 || declared.includes(type)) return true
-  const ranges = declaredRanges.get(modes) ?? new MediaRanges(parseModes(declared, modes))
-  declaredRanges.set(modes, ranges)
-  return ranges.intersects(parseMediaRange(type))
+const isDeclared = (type: string, { union: { output } }: CallModes): boolean => {
+  if (output.length === 0) return true
+  const { types, ranges } = indexModes(output)
+  return types.has(type) || ranges.intersects(parseMediaRange(type))
 }
 
 /** Returns the modes of the skill that the message names, else the agent's; those of all skills if it is unknown. */
@@ -98,37 +87,20 @@ const modesFor = (skillId = '', { defaults, union, skills }: CallModes, directio
   Object.hasOwn(skills, skillId) ? (skills[skillId]?.[direction] ?? defaults[direction]) : union[direction]
 
 /** Matches as `Accept` does (RFC 9110 §12.5.1): the most specific range decides, and `q=0` wins between equals. */
-const canProduce = (offered: readonly string[], accepted: readonly string[], modes: CallModes): boolean => {
+const canProduce = (offered: readonly string[], accepted: readonly string[]): boolean => {
+  const { types, parsed, ranges } = indexModes(accepted)
+  // A text without parameters has no `q`.
+  if (offered.every(mode => !mode.includes(';') && types.has(mode))) return true
   const wanted = offered.map(parseMediaRange)
-  if (wanted.some(range => range.excluded)) return parseModes(accepted, modes).some(createAcceptance(wanted))
-  if (accepted.some(mode => offered.includes(mode))) return true
-  const ranges = new MediaRanges(parseModes(accepted, modes))
-  return wanted.some(range => ranges.intersects(range))
+  if (wanted.some(range => range.excluded)) return parsed.some(createAcceptance(wanted))
+  return offered.some(mode => types.has(mode)) || wanted.some(range => ranges.intersects(range))
 }
 
-/** Returns a check of whether the ranges of a caller accept a mode. */
-const createAcceptance = (wanted: readonly MediaRange[]): ((mode: MediaRange) => boolean) => {
-  const excluded = wanted.filter(range => range.excluded)
-  const included = wanted.filter(
-    range => !range.excluded && !excluded.some(other => covers(other, range) && covers(range, other)),
-  )
-  return mode => {
-    const against = highestSpecificity(excluded.filter(range => covers(range, mode)))
-    return highestSpecificity(included.filter(range => intersects(range, mode))) > against
-  }
+/** The lists of modes of cards in memory. */
+const indexes = new WeakMap<readonly string[], ModeIndex>()
+
+const indexModes = (modes: readonly string[]): ModeIndex => {
+  const index = indexes.get(modes) ?? new ModeIndex(modes)
+  indexes.set(modes, index)
+  return index
 }
-
-/** The modes of an agent, parsed once while its profile is in memory. Their number is limited. */
-const parsedModes = new WeakMap<CallModes, Map<string, MediaRange>>()
-
-const parseModes = (accepted: readonly string[], modes: CallModes): MediaRange[] => {
-  const parsed = parsedModes.get(modes) ?? new Map<string, MediaRange>()
-  parsedModes.set(modes, parsed)
-  return accepted.map(mode => {
-    const range = parsed.get(mode) ?? parseMediaRange(mode)
-    parsed.set(mode, range)
-    return range
-  })
-}
-
-const highestSpecificity = (ranges: readonly MediaRange[]): number => Math.max(-1, ...ranges.map(specificity))

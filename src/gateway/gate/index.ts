@@ -1,4 +1,5 @@
 export * from './access.ts'
-export * from './call-context.ts'
+export { admit, authorize, authorizeRead, permit } from './admit.ts'
 export { createOutputComparison } from './content-negotiation.ts'
-export * from './policy.ts'
+export * from './exchange.ts'
+export type { Gate } from './gate.ts'

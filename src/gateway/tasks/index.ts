@@ -1,2 +1,9 @@
+import { lazyObject } from '../../registry/start.ts'
+
 export type { OwnedCall } from './owned-call.ts'
-export * from './task-owners.ts'
+
+/** Records which caller started which task and context of the agent whose id is the name of this Durable Object. */
+export class TaskOwners extends lazyObject(
+  (ctx: DurableObjectState) => import('./owner-store.ts').then(({ OwnerStore }) => new OwnerStore(ctx.storage)),
+  ['use', 'record', 'page', 'openPage', 'clear', 'release', 'alarm'],
+) {}

@@ -1,5 +1,2 @@
-export { findIdentityErrors } from './caller-identity.ts'
-export type { AnswerPolicy } from './check-answer.ts'
-export type { AnswerRepair } from './repair-answer.ts'
-export * from './start.ts'
-export type { TraceContext } from './trace-context.ts'
+export { Endpoint, misconfigured, resolveUpstream, type UpstreamRoute } from './endpoint.ts'
+export * from './request.ts'

@@ -1,10 +1,8 @@
 import type { AnswerForCaller } from '../../a2a/bridge/index.ts'
-import type { A2ACall, AnswerPlace, CallError, ErrorForm } from '../../a2a/index.ts'
-import { type CallTarget, versions, type WireVersion, wireVersions } from '../../card/model/start.ts'
-import { endToEndHeader, parseUrl } from '../../http/start.ts'
-import { essence, type Json, type JsonObject, omit } from '../../json/start.ts'
-import { MAX_HOPS } from '../../limits.ts'
-import type { TraceContext } from './trace-context.ts'
+import type { AnswerPlace, CallError } from '../../a2a/index.ts'
+import { type CallTarget, versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
+import { endToEndHeader, parseUrl, type TraceContext } from '../../http/index.ts'
+import { essence, type Json, type JsonObject, omit } from '../../json/index.ts'
 
 /** A call as it is written for its agent. */
 export type UpstreamMessage = {
@@ -21,49 +19,8 @@ export const jsonRpcMessage = (id: Json, method: string, params: JsonObject): Up
   body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
 })
 
-/** The way of a call to its agent, and the limit of its time. */
-export type UpstreamRoute = {
-  /** The Worker that receives the call in place of the network. */
-  service?: Pick<Fetcher, 'fetch'> | undefined
-  credentials: UpstreamCredentials
-  timeoutSeconds: number
-}
-
-/**
- * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the
- * caller with these names (lower case), unless they are for this host: `authorization`, and the card's API key headers.
- */
-type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
-
-/** The call that an agent answers. */
-export type AnsweredCall = Pick<A2ACall, 'binding' | 'version' | 'operation' | 'id'>
-
 /** Translates the text of a checked answer for a caller who has another version or binding than the agent. */
 export type TranslateAnswer = (text: string, place: AnswerPlace, status: number) => AnswerForCaller | CallError
-
-/** A call that passed every check, on its way to the agent. */
-export type UpstreamCall = UpstreamMessage &
-  Pick<UpstreamRoute, 'service' | 'credentials'> & {
-    /** The form of errors for the caller. */
-    form: ErrorForm & Pick<A2ACall, 'operation'>
-    /** The call that the agent answers, in its version and binding. */
-    answered: AnsweredCall
-    /** Translates what the agent answers, if its version or binding is not the caller's. */
-    translate?: TranslateAnswer
-    target: CallTarget
-    /** The signed assertion of the caller, for an agent that asks for it. */
-    assertion?: string | undefined
-    /** Set if the response is a stream of events. */
-    streams: boolean
-    /** The extensions that the caller names. */
-    extensions: readonly string[]
-    /** The trace of the caller, which this host continues. */
-    trace?: TraceContext | undefined
-    /** The headers of the caller's request. */
-    headers: Headers
-    /** Checks whether a value contains a token of this host, which no agent may see. */
-    containsHostToken: (value: string) => boolean
-  }
 
 /** A parameter that selects an agent of this host. */
 export type AgentParameter = 'tenant' | 'agentName'
@@ -79,11 +36,37 @@ export const rewriteRoutingParams = (
   ...(agentName !== undefined && { agentName }),
 })
 
-/** The source of the headers of a call to an agent; `version` is the one in which the call is written. */
-export type HeaderSource = Omit<UpstreamCall, keyof UpstreamMessage | 'service' | 'form' | 'answered'> & {
+/**
+ * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the
+ * caller with these names (lower case), unless they are for this host: `authorization`, and the card's API key headers.
+ */
+export type UpstreamCredentials = { secret: string } | { pass: readonly string[] }
+
+/** What the headers of a call to an agent depend on, besides its caller. */
+export type SentHeaders = {
+  target: CallTarget
+  /** The version in which the call is written. */
   version: WireVersion
-  hasBody: boolean
+  /** The media type of the body, if there is one. */
+  type: string | undefined
+  /** Set if the response is a stream of events. */
+  streams: boolean
+  credentials: UpstreamCredentials
+}
+
+/** The source of the headers of a call to an agent. */
+export type HeaderSource = SentHeaders & {
+  /** The headers of the caller's request. */
+  headers: Headers
+  /** The extensions that the caller names. */
+  extensions: readonly string[]
+  /** The trace of the caller, which this host continues. */
+  trace?: TraceContext | undefined
+  /** The signed assertion of the caller, for an agent that asks for it. */
+  assertion?: string | undefined
   via: string
+  /** Checks whether a value contains a token of this host, which no agent may see. */
+  containsHostToken: (value: string) => boolean
 }
 
 /** Names that a card may declare as API keys, but that mean something else to the agent, to a proxy or to this host. */
@@ -97,7 +80,7 @@ const reservedHeaders = new RegExp(
 
 /** Builds the headers of a call to an agent from an allow-list. */
 export const upstreamHeaders = (source: HeaderSource): Record<string, string> => {
-  const { target, version, headers, extensions, trace, credentials, streams, hasBody, via, containsHostToken } = source
+  const { target, version, headers, extensions, trace, credentials, streams, type, via, containsHostToken } = source
   const received: Record<string, string> = { Via: via }
   if (extensions.length > 0) received[versions[version].extensionsHeader] = extensions.join(', ')
   if (trace) received.traceparent = `00-${trace.traceId}-${trace.spanId}-${trace.flags}`
@@ -110,8 +93,7 @@ export const upstreamHeaders = (source: HeaderSource): Record<string, string> =>
   const sent = removeHostTokens(received, containsHostToken)
   sent.Accept = accept(target, version, streams)
   sent['A2A-Version'] = version
-  // Only one binding has a type of its own.
-  if (hasBody) sent['Content-Type'] = source.translate ? 'application/json' : contentType(headers.get('Content-Type'))
+  if (type !== undefined) sent['Content-Type'] = type
   if ('secret' in credentials) sent.Authorization = `Bearer ${credentials.secret}`
   if (source.assertion !== undefined) sent['Calling-Card-Assertion'] = source.assertion
   return sent
@@ -142,8 +124,9 @@ const accept = ({ binding }: CallTarget, version: WireVersion, streams: boolean)
 
 const restTypes: ReadonlySet<string> = new Set(wireVersions.map(version => versions[version].restType))
 
-/** The body is written in UTF-8 again, so parameters of the caller's `Content-Type` no longer apply. */
-const contentType = (header: string | null): string => {
+/** Returns the type of a body that is sent on. It is written in UTF-8 again, so parameters no longer apply. */
+export const sentType = (header: string | null): string => {
+  if (header === 'application/json') return header
   const type = essence(header)
   return restTypes.has(type) ? type : 'application/json'
 }
@@ -156,7 +139,7 @@ const contentType = (header: string | null): string => {
 export const upstreamUrl = (
   { binding, version, url, tenant }: CallTarget,
   path = '',
-  containsHostToken: UpstreamCall['containsHostToken'] = () => false,
+  containsHostToken: HeaderSource['containsHostToken'] = () => false,
 ): string | undefined => {
   if (binding === 'JSONRPC') return url
   const target = parseUrl(url)
@@ -176,16 +159,4 @@ export const upstreamUrl = (
   // All at once: each change to the parameters of a URL writes all of them again.
   if (params.length > 0) target.search = `${new URLSearchParams([...target.searchParams, ...params])}`
   return target.href
-}
-
-/**
- * Appends this hop to `Via` (RFC 9110 §7.6.3). Returns undefined if the call has passed this agent before, or has too
- * many hops. The pseudonym stands for one agent of one host, because an agent may call another of the same host.
- */
-export const appendVia = (via: string | null, pseudonym: string): string | undefined => {
-  const hop = `1.1 ${pseudonym}`
-  if (via === null || via.trim() === '') return hop
-  if (via.split(',').length >= MAX_HOPS) return undefined
-  const known = via.toLowerCase().split(/[\s,]+/)
-  return known.includes(pseudonym.toLowerCase()) ? undefined : `${via}, ${hop}`
 }

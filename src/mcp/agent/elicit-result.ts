@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isDeeperThan, isJsonObject, type Json, type JsonObject, parseJson } from '../../json/index.ts'
+import { asObject, isDeeperThan, isJsonObject, type Json, type JsonObject, parseJson } from '../../json/index.ts'
 import { MAX_ELICITATION_LENGTH, MAX_JSON_DEPTH } from '../../limits.ts'
 import type { Elicitation, ElicitResult } from '../client/index.ts'
 import { isWebUrl, type StatusMessage } from './tool-outcome.ts'
@@ -44,8 +44,7 @@ export const readElicitResult = ({ parts }: JsonObject, elicitation: Elicitation
 const readData = (data: JsonObject, elicitation: Elicitation): ReadResult => {
   const { action, content = {}, ...others } = data
   const isMember = Object.hasOwn(propertiesOf(elicitation), 'action')
-  const isAnswer = typeof action === 'string' && !isMember && Object.keys(others).length === 0
-  if (!isAnswer) return accept(data, elicitation)
+  if (typeof action !== 'string' || isMember || Object.keys(others).length > 0) return accept(data, elicitation)
   if (action === 'decline' || action === 'cancel') return { answer: { action } }
   return action === 'accept' && isJsonObject(content) ? accept(content, elicitation) : { problem: example }
 }
@@ -61,10 +60,8 @@ const readText = (text: string, elicitation: Elicitation): ReadResult => {
   return accept({ [name]: toValue(text, properties[name]) }, elicitation)
 }
 
-const propertiesOf = (elicitation: Elicitation): JsonObject => {
-  const { properties } = 'url' in elicitation ? {} : elicitation.requestedSchema
-  return isJsonObject(properties) ? properties : {}
-}
+const propertiesOf = (elicitation: Elicitation): JsonObject =>
+  'url' in elicitation ? {} : asObject(elicitation.requestedSchema.properties)
 
 const toBoolean = (text: string): boolean | undefined =>
   /^(?:true|yes|y|ok)$/i.test(text) || (/^(?:false|no|n)$/i.test(text) ? false : undefined)
@@ -92,7 +89,7 @@ const choicesOf = (schema: JsonObject): { value: Json; title: Json | undefined }
   const { enum: values, enumNames, oneOf, anyOf } = schema
   const titles = Array.isArray(enumNames) ? enumNames : []
   if (Array.isArray(values)) return values.map((value, index) => ({ value, title: titles[index] }))
-  const choices = [oneOf ?? anyOf ?? []].flat().map(choice => (isJsonObject(choice) ? choice : {}))
+  const choices = [oneOf ?? anyOf ?? []].flat().map(asObject)
   const listed = choices.flatMap(({ const: value, title }) => (value === undefined ? [] : [{ value, title }]))
   return listed.length > 0 && listed.length === choices.length ? listed : undefined
 }

@@ -10,8 +10,6 @@ export type QuotaExceeded = 'agent' | 'anonymous' | 'caller'
 export class Quota {
   readonly #capacity: number
   readonly #used = new Map<string, number>()
-  #usedByAnonymous = 0
-  #usedByAll = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
@@ -19,12 +17,9 @@ export class Quota {
 
   /** Takes one unit, or returns the quota that does not allow it. */
   acquire(identity: CallerIdentity): QuotaExceeded | undefined {
-    const share = identity.authenticated ? 3 / 4 : 1 / 4
-    if ((this.#used.get(keyOf(identity)) ?? 0) >= this.#capacity * share) return 'caller'
-    if (!identity.authenticated && this.#usedByAnonymous >= this.#capacity / 2) return 'anonymous'
-    if (this.#usedByAll >= this.#capacity) return 'agent'
-    this.#add(identity, 1)
-    return undefined
+    const exceeded = sharesOf(identity).find(({ key, share }) => (this.#used.get(key) ?? 0) >= this.#capacity * share)
+    if (!exceeded) this.#add(identity, 1)
+    return exceeded?.quota
   }
 
   release(identity: CallerIdentity): void {
@@ -32,16 +27,20 @@ export class Quota {
   }
 
   #add(identity: CallerIdentity, amount: 1 | -1): void {
-    const key = keyOf(identity)
-    const used = (this.#used.get(key) ?? 0) + amount
-    this.#usedByAll += amount
-    if (!identity.authenticated) this.#usedByAnonymous += amount
-    if (used > 0) this.#used.set(key, used)
-    else this.#used.delete(key)
+    for (const { key } of sharesOf(identity)) {
+      const used = (this.#used.get(key) ?? 0) + amount
+      if (used > 0) this.#used.set(key, used)
+      else this.#used.delete(key)
+    }
   }
 }
 
-const keyOf = ({ authenticated, name }: CallerIdentity): string => `${authenticated} ${name}`
+/** Lists the quotas that a call of a caller counts for, each with its share of the capacity. */
+const sharesOf = ({ authenticated, name }: CallerIdentity) => [
+  { quota: 'caller' as const, key: `caller ${authenticated} ${name}`, share: authenticated ? 3 / 4 : 1 / 4 },
+  ...(authenticated ? [] : [{ quota: 'anonymous' as const, key: 'anonymous', share: 1 / 2 }]),
+  { quota: 'agent' as const, key: 'agent', share: 1 },
+]
 
 /** The time for which a client may leave pending events unread. */
 const READER_TIMEOUT_MS = 30_000

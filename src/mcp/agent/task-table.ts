@@ -37,8 +37,6 @@ type TextName = 'task' | 'artifacts'
 /** SQLite stores at most 2 MB in one value of a Durable Object, so texts are in pieces. */
 const PIECE_BYTES = 1_500_000
 
-const encoder = new TextEncoder()
-
 /** The terminal states of A2A, as SQL. */
 const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`
 
@@ -66,12 +64,10 @@ export class TaskTable {
   save({ task, id, owner, principal, context, state, changed }: TaskKeys & { task: JsonObject }): void {
     const { artifacts = [], ...rest } = task
     this.#storage.transactionSync(() => {
-      this.#deleteTexts(id)
+      this.#storage.sql.exec('DELETE FROM pieces WHERE task = ?', id)
       const bytes = this.#writeText(id, 'task', rest) + this.#writeText(id, 'artifacts', artifacts)
-      this.#storage.sql.exec(
-        'INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)',
-        ...[id, owner, principal, context, state, changed, bytes],
-      )
+      const query = 'INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)'
+      this.#storage.sql.exec(query, id, owner, principal, context, state, changed, bytes)
       this.#evict(changed)
     })
   }
@@ -110,10 +106,8 @@ export class TaskTable {
 
   /** Fails the tasks whose tools an earlier instance of the object was running. */
   failInterrupted(): void {
-    const rows = this.#storage.sql.exec<TaskKeys>(
-      `SELECT id, owner, principal, context, state, changed FROM tasks WHERE state NOT IN ${terminalStates}`,
-    )
-    for (const keys of rows.toArray()) {
+    const query = `SELECT id, owner, principal, context, state, changed FROM tasks WHERE state NOT IN ${terminalStates}`
+    for (const keys of this.#storage.sql.exec<TaskKeys>(query).toArray()) {
       const task = this.#read(keys.id, true)
       const failed = { ...keys, state: 'TASK_STATE_FAILED', changed: Date.now() }
       if (task) this.save({ ...failed, task: interrupted(task, keys) })
@@ -137,7 +131,7 @@ export class TaskTable {
 
   /** Stores a part of a task as JSON text. Returns its length in bytes. */
   #writeText(task: string, name: TextName, value: Json): number {
-    const bytes = encoder.encode(JSON.stringify(value))
+    const bytes = new TextEncoder().encode(JSON.stringify(value))
     for (let number = 0; number * PIECE_BYTES < bytes.byteLength; number++) {
       const piece = bytes.slice(number * PIECE_BYTES, (number + 1) * PIECE_BYTES)
       this.#storage.sql.exec('INSERT INTO pieces VALUES (?, ?, ?, ?)', task, name, number, piece)
@@ -153,10 +147,6 @@ export class TaskTable {
     return texts.length > 0 ? texts.join('') : undefined
   }
 
-  #deleteTexts(task: string): void {
-    this.#storage.sql.exec('DELETE FROM pieces WHERE task = ?', task)
-  }
-
   /**
    * Deletes finished tasks that are too old, too many, or too large together. The newest task of every owner comes
    * before the second of any owner, and so on, so that no caller loses tasks to a busier one. The same applies to the
@@ -166,36 +156,30 @@ export class TaskTable {
     const { sql } = this.#storage
     const { maxTasks, maxBytes } = this.#limits
     const expired = now - TASK_LIFETIME_SECONDS * 1000
-    const { count, bytes, oldest } = sql
-      .exec<{ count: number; bytes: number | null; oldest: number | null }>(
-        `SELECT count(*) AS count, sum(bytes) AS bytes, min(changed) AS oldest
-         FROM tasks WHERE state IN ${terminalStates}`,
-      )
-      .one()
+    const totals = `SELECT count(*) AS count, sum(bytes) AS bytes, min(changed) AS oldest
+      FROM tasks WHERE state IN ${terminalStates}`
+    type Totals = { count: number; bytes: number | null; oldest: number | null }
+    const { count, bytes, oldest } = sql.exec<Totals>(totals).one()
     if (count <= maxTasks && (bytes ?? 0) <= maxBytes && (oldest ?? now) > expired) return
-    const evicted = sql
-      .exec<{ id: string }>(
-        `WITH
-           by_principal AS (
-             SELECT *, row_number() OVER (PARTITION BY owner, principal ORDER BY changed DESC, id DESC) AS nth
-             FROM tasks WHERE state IN ${terminalStates}
-           ),
-           by_owner AS (
-             SELECT *, row_number() OVER newest AS turn, sum(bytes) OVER newest AS owner_bytes
-             FROM by_principal WINDOW newest AS (PARTITION BY owner ORDER BY nth, changed DESC, id DESC)
-           ),
-           ranked AS (
-             SELECT id, changed,
-               row_number() OVER (ORDER BY turn, changed DESC, id DESC) AS rank,
-               sum(bytes) OVER (ORDER BY owner_bytes, changed DESC, id DESC) AS total_bytes
-             FROM by_owner
-           )
-         SELECT id FROM ranked WHERE changed <= ? OR rank > ? OR total_bytes > ?`,
-        ...[expired, maxTasks, maxBytes],
-      )
-      .toArray()
-    for (const { id } of evicted) {
-      this.#deleteTexts(id)
+    const query = `
+      WITH
+        by_principal AS (
+          SELECT *, row_number() OVER (PARTITION BY owner, principal ORDER BY changed DESC, id DESC) AS nth
+          FROM tasks WHERE state IN ${terminalStates}
+        ),
+        by_owner AS (
+          SELECT *, row_number() OVER newest AS turn, sum(bytes) OVER newest AS owner_bytes
+          FROM by_principal WINDOW newest AS (PARTITION BY owner ORDER BY nth, changed DESC, id DESC)
+        ),
+        ranked AS (
+          SELECT id, changed,
+            row_number() OVER (ORDER BY turn, changed DESC, id DESC) AS rank,
+            sum(bytes) OVER (ORDER BY owner_bytes, changed DESC, id DESC) AS total_bytes
+          FROM by_owner
+        )
+      SELECT id FROM ranked WHERE changed <= ? OR rank > ? OR total_bytes > ?`
+    for (const { id } of sql.exec<{ id: string }>(query, expired, maxTasks, maxBytes).toArray()) {
+      sql.exec('DELETE FROM pieces WHERE task = ?', id)
       sql.exec('DELETE FROM tasks WHERE id = ?', id)
     }
   }
@@ -236,12 +220,11 @@ export class CallerTaskStore implements TaskStore {
   async save(task: Task): Promise<void> {
     const [first, ...others] = task.history
     const history = first && others.length >= MAX_HISTORY ? [first, ...others.slice(1 - MAX_HISTORY)] : task.history
-    const { id, contextId, status } = task
     this.#table.save({
-      ...{ id, ...this.#caller },
-      context: contextId,
-      state: taskStateToJSON(status?.state ?? 0),
-      changed: Date.parse(status?.timestamp ?? '') || Date.now(),
+      ...{ id: task.id, ...this.#caller },
+      context: task.contextId,
+      state: taskStateToJSON(task.status?.state ?? 0),
+      changed: Date.parse(task.status?.timestamp ?? '') || Date.now(),
       task: Task.toJSON({ ...task, history }) as JsonObject,
     })
   }

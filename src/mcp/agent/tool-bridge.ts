@@ -237,10 +237,8 @@ const singleResponse = (response: RpcResponse, format: ResponseFormat): Response
   return new Response(responseText(response, format), { headers: { 'Content-Type': 'application/json' } })
 }
 
-const encoder = new TextEncoder()
-
 const toEvent = (response: RpcResponse, format: ResponseFormat): Uint8Array =>
-  encoder.encode(eventText(responseText(response, format)))
+  new TextEncoder().encode(eventText(responseText(response, format)))
 
 const responseText = (response: RpcResponse, { id }: ResponseFormat): string =>
   JSON.stringify({ ...response, id: JSON.rawJSON(id) })

@@ -72,18 +72,17 @@ export class ToolClient {
     options: ReadOptions,
     work: (pooled: PooledSession) => Promise<{ result: ToolResult } | { failure: McpError }>,
   ): Promise<ToolOutcome> {
-    const { timeoutSeconds } = options
     const fetch = createUpstreamFetch(upstream, this.#env, config(this.#env))
     if ('misconfigured' in fetch) return misconfigured(fetch.misconfigured)
     for (let isRetry = false; ; isRetry = true) {
       const pooled = await this.pool.acquire(upstream, ownerOf(options), fetch)
-      if ('code' in pooled) return toFailedOutcome(pooled, timeoutSeconds)
+      if ('code' in pooled) return toFailedOutcome(pooled, options.timeoutSeconds)
       try {
         const done = await work(pooled)
         if ('result' in done) return toOutcome(done.result)
         const { failure } = done
         if (endsSession.has(failure.code)) this.pool.retire(pooled)
-        if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, timeoutSeconds)
+        if (failure.code !== 'session-lost' || isRetry) return toFailedOutcome(failure, options.timeoutSeconds)
       } finally {
         this.pool.release(pooled)
       }
@@ -235,12 +234,11 @@ class SessionPool {
   /** Closes sessions while there are too many: of the address that has most, else the one that was unused longest. */
   #evict(): void {
     while (this.#sessions.size > MAX_MCP_SESSIONS) {
-      const idle = this.#idle()
       const sizes = new Map<string, number>()
       for (const { owner } of this.#sessions.values())
         if (owner?.authenticated === false) sizes.set(owner.name, (sizes.get(owner.name) ?? 0) + 1)
       const sizeOf = ({ owner }: PooledSession): number => (owner && !owner.authenticated && sizes.get(owner.name)) || 0
-      const [evicted] = idle.sort((one, other) => sizeOf(other) - sizeOf(one))
+      const [evicted] = this.#idle().sort((one, other) => sizeOf(other) - sizeOf(one))
       if (!evicted) return
       this.retire(evicted)
     }

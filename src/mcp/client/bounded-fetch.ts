@@ -23,8 +23,7 @@ export const boundedFetch = (fetch: UpstreamFetch, bounds: Bounds) => {
     const resumes = new Headers(init.headers).has('Last-Event-ID')
     // The client opens the server's own stream by itself. 405 is the answer of a server that has none.
     if (init.method === 'GET' && !bounds.listens && !resumes) return new Response(null, { status: 405 })
-    const response = await fetch(`${url}`, init).catch(throwNetworkError)
-    const { body, status, headers } = response
+    const { body, status, headers } = await fetch(`${url}`, init).catch(throwNetworkError)
     // A Response cannot have other statuses.
     if (status < 200 || status > 599) throw new NetworkError(`HTTP ${status}`)
     // The client would begin to authorize itself with OAuth, which this host does not do.

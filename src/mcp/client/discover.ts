@@ -16,9 +16,6 @@ export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; promp
 /** The items of a list, in the server's order. `truncated` is the reason where the server has more. */
 export type Listed = { items: Json[]; truncated?: string }
 
-/** The declarations of a server, or why it could not be discovered. */
-type Discovery = { discovered: Discovered } | { failure: McpError }
-
 /** The limits of discovery. */
 export const discoveryLimits = {
   requestTimeoutMs: 10_000,
@@ -46,8 +43,8 @@ export const discover = async (url: string, fetch: UpstreamFetch, limits: Discov
 
 type SignalLimits = DiscoveryLimits & { signal: AbortSignal }
 
-/** Requests the lists that the server declares as its capabilities. */
-const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLimits): Promise<Discovery> => {
+/** Requests the lists that the server declares as its capabilities. Returns them, or why that failed. */
+const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLimits) => {
   const opened = await openSession(url, fetch, { ...limits, timeoutMs: limits.requestTimeoutMs })
   if ('failure' in opened) return opened
   const { session } = opened

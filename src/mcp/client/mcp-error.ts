@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { CLOUDFLARE_ERRORS } from '../../http/index.ts'
-import { isJsonObject, type JsonObject } from '../../json/index.ts'
+import { asObject, type Json } from '../../json/index.ts'
 
 /** An error between this host and an MCP server, for the agent's owner. No log repeats `quote`, the server's text. */
 export type McpError =
@@ -118,18 +118,16 @@ const fromStatus = (status: number, body: unknown): McpError => {
 /** Returns the description in the body of an HTTP error, as one line; undefined for none, and for markup. */
 const quoteOf = (body: unknown): string | undefined => {
   if (typeof body !== 'string' || /^\s*</.test(body)) return undefined
-  const document = parseOrUndefined(body)
-  const members: JsonObject = isJsonObject(document) ? document : {}
-  const { error } = members
-  const texts = [isJsonObject(error) ? error.message : undefined, ...DESCRIPTIONS.map(name => members[name])]
+  const members = asObject(parseOrUndefined(body))
+  const texts = [asObject(members.error).message, ...DESCRIPTIONS.map(name => members[name])]
   const found = texts.find(each => typeof each === 'string') ?? body
   const text = truncate(found.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim())
   return text === '' ? undefined : text
 }
 
-const parseOrUndefined = (text: unknown): unknown => {
+const parseOrUndefined = (text: unknown): Json | undefined => {
   const { output, success } = v.safeParse(v.pipe(v.string(), v.parseJson()), text)
-  return success ? output : undefined
+  return success ? (output as Json) : undefined
 }
 
 /** Describes a failure to the owner of the agent, with what the server itself wrote. */

@@ -52,37 +52,25 @@ const describeServer = ({ title, name, description }: JsonObject, instructions?:
   return { described, notes: described.length < texts.length ? [{ pointer: '/description', message }] : [] }
 }
 
+const RESOURCE_MEMBERS = ['uri', 'name', 'title', 'description', 'mimeType', 'size'] as const
+
 /**
  * The lists of an MCP server, by the member of the card and MCP's name for one item. `key` identifies an item: of two
- * with the same value, the first counts.
+ * with the same value, the first counts. `copied` are the members that the card has as they are.
  */
 const forms = [
-  {
-    member: 'skills',
-    item: 'tool',
-    key: 'name',
-    // A skill has what SuperX documents, and the members that describe a tool to its callers.
-    toEntry: ({ name = '', description, inputSchema, ...tool }: JsonObject): JsonObject => ({
-      id: name,
-      name,
-      ...(typeof description === 'string' && { description }),
-      ...(isJsonObject(inputSchema) && { inputSchema }),
-      ...pick(tool, 'title', 'outputSchema', 'annotations'),
-    }),
-  },
-  {
-    member: 'resources',
-    item: 'resource',
-    key: 'uri',
-    toEntry: (resource: JsonObject) => pick(resource, 'uri', 'name', 'title', 'description', 'mimeType', 'size'),
-  },
-  {
-    member: 'prompts',
-    item: 'prompt',
-    key: 'name',
-    toEntry: (prompt: JsonObject) => pick(prompt, 'name', 'title', 'description', 'arguments'),
-  },
+  { member: 'skills', item: 'tool', key: 'name', copied: ['title', 'outputSchema', 'annotations'] },
+  { member: 'resources', item: 'resource', key: 'uri', copied: RESOURCE_MEMBERS },
+  { member: 'prompts', item: 'prompt', key: 'name', copied: ['name', 'title', 'description', 'arguments'] },
 ] as const
+
+/** Returns what SuperX documents of a skill; other members describe a tool to its callers. */
+const toSkill = ({ name = '', description, inputSchema }: JsonObject): JsonObject => ({
+  id: name,
+  name,
+  ...(typeof description === 'string' && { description }),
+  ...(isJsonObject(inputSchema) && { inputSchema }),
+})
 
 /** Copies the members that are present. */
 export const pick = <Source extends object>(source: Source, ...names: (keyof Source & string)[]): JsonObject =>
@@ -106,7 +94,7 @@ const toEntries = ({ items, truncated }: Listed, form: (typeof forms)[number], b
     // The MCP client of this host has no tasks: the protocol has replaced them since.
     if (item === 'tool' && isJsonObject(value.execution) && value.execution.taskSupport === 'required')
       return { error: 'it runs as a task of MCP only (execution.taskSupport), and this host calls tools without' }
-    const entry = form.toEntry(value)
+    const entry = { ...(item === 'tool' && toSkill(value)), ...pick(value, ...form.copied) }
     const [error] = checkDocument({ [member]: [entry] })
     if (error) return { error: `${error.message} (at ${error.pointer.slice(`/${member}/0`.length)})` }
     const size = JSON.stringify(entry).length

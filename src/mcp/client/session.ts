@@ -170,12 +170,11 @@ const toSession = (connection: Connection, server: ServerInfo, isStateless: bool
           },
         })
       }
-      const called = attempt(() =>
+      return attempt(() =>
         callWithElicitation({ name, arguments: args }, callOnce, elicitation =>
           silence.pause(onElicitation(elicitation, ended)),
         ),
-      )
-      return called.finally(() => calls.remove(call))
+      ).finally(() => calls.remove(call))
     },
     /** Reads a resource. Its contents are those of MCP: a text or a blob each. */
     readResource: (uri: string, { timeoutMs: timeout, signal }: RequestOptions) =>
@@ -207,17 +206,20 @@ const createConnection = async (url: string, fetch: UpstreamFetch, options: Open
   const { mode, elicitations, onToolsChanged } = options
   const { maxResponseBytes = Number.POSITIVE_INFINITY, maxSessionBytes = Number.POSITIVE_INFINITY } = options
   const mcp = await import('@modelcontextprotocol/client')
-  const listChanged = { tools: { autoRefresh: false, onChanged: () => onToolsChanged?.() } }
   const client = new mcp.Client(clientInfo, {
     versionNegotiation: { mode },
-    ...(onToolsChanged && { listChanged }),
+    ...(onToolsChanged && { listChanged: { tools: { autoRefresh: false, onChanged: () => onToolsChanged() } } }),
     ...(elicitations && { capabilities: { elicitation: { form: {}, url: {} } } }),
   })
   const calls = new RunningCalls(elicitations)
   if (elicitations)
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => calls.ask(params, mcpReq.signal))
   client.fallbackRequestHandler = async ({ method }) => {
-    throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, declineRequest(method))
+    const message =
+      method === 'sampling/createMessage'
+        ? 'This client declines sampling: it is a gateway, and has no language model.'
+        : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
+    throw new mcp.ProtocolError(mcp.ProtocolErrorCode.MethodNotFound, message)
   }
   let ended: McpError | undefined
   /** Closes the transport: every request under way fails with this error. */
@@ -285,12 +287,6 @@ const createConnection = async (url: string, fetch: UpstreamFetch, options: Open
     },
   }
 }
-
-/** Returns the message with which this host declines a request of a server. */
-const declineRequest = (method: string): string =>
-  method === 'sampling/createMessage'
-    ? 'This client declines sampling: it is a gateway, and has no language model.'
-    : `This client does not offer ${method.slice(0, 100).toWellFormed()}.`
 
 /** Fails a request of the client, which takes this for the server's response. */
 const failRequest = (transport: StreamableHTTPClientTransport, id: string | number, failure: McpError): void =>

@@ -44,14 +44,8 @@ export const appendEntry = (sql: SqlStorage, event: AuditEvent, at = Date.now())
   const head = selectHead(sql)
   // The clock may be set back.
   const time = new Date(Math.max(at, head ? Date.parse(head.time) : 0)).toISOString()
-  const { actor, what, agent, seq, details } = event
-  const entry = sealEntry({
-    number: (head?.number ?? 0) + 1,
-    ...{ time, actor, what, previous: head?.hash ?? NO_ENTRY_HASH },
-    ...(agent !== undefined && { agent }),
-    ...(seq !== undefined && { seq }),
-    ...(details && { details }),
-  })
+  const previous = head?.hash ?? NO_ENTRY_HASH
+  const entry = sealEntry({ ...event, number: (head?.number ?? 0) + 1, time, previous })
   storeEntry(sql, entry)
   return entry
 }
@@ -74,13 +68,10 @@ export const selectPage = (sql: SqlStorage, query: AuditQuery): AuditPage => {
   const filters = Object.entries({ agent, actor, what }).filter(([, value]) => value !== undefined)
   const first = since === undefined ? 1 : firstNumberFrom(sql, since)
   const end = until === undefined ? before : Math.min(before, firstNumberFrom(sql, until))
-  const entries = selectJson<AuditEntry>(
-    sql,
-    `SELECT entry FROM audit WHERE number >= ? AND number < ? ${filters.map(([name]) => `AND ${name} = ?`).join(' ')}
-      ORDER BY number DESC LIMIT ?`,
-    ...[first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)],
-  )
-  return { entries, head: selectHead(sql) ?? null }
+  const conditions = filters.map(([name]) => `AND ${name} = ?`).join(' ')
+  const select = `SELECT entry FROM audit WHERE number >= ? AND number < ? ${conditions} ORDER BY number DESC LIMIT ?`
+  const values = [first, end, ...filters.map(([, value]) => value ?? ''), Math.min(limit, MAX_PAGE_SIZE + 1)]
+  return { entries: selectJson<AuditEntry>(sql, select, ...values), head: selectHead(sql) ?? null }
 }
 
 /**

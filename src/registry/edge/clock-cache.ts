@@ -1,16 +1,11 @@
-/** A cached item; `size` is in the unit of the cache's limit. */
-type Sized = { readonly size: number }
-
-type Slot<Item> = { readonly item: Item; wasRead: boolean }
-
 /**
  * A cache of limited size with the clock algorithm: evicts the oldest item that was not read. One that was read becomes
  * the newest instead, and has to be read again to stay. Items never expire: its users may still need the last known
- * value.
+ * value. `size` is in the unit of `maxSize`.
  */
-export class ClockCache<Item extends Sized> {
+export class ClockCache<Item extends { readonly size: number }> {
   /** The oldest first. */
-  readonly #slots = new Map<string, Slot<Item>>()
+  readonly #slots = new Map<string, { readonly item: Item; wasRead: boolean }>()
   /** Is always before the oldest slot: a new iterator would step over every deleted slot that the map still stores. */
   readonly #oldest = this.#slots.entries()
   readonly #maxSize: number

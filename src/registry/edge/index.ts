@@ -4,6 +4,7 @@ import type { WebhookHealth } from '../events/index.ts'
 import { getRegistry, type RegistryHealth } from '../store/index.ts'
 import { KvCache } from './kv-cache.ts'
 
+export type { CallEnd } from './call-outcome.ts'
 export * from './observed-calls.ts'
 export { cacheReceipt, readReceipt } from './receipts.ts'
 export * from './start.ts'

@@ -51,6 +51,12 @@ export const readToken = async (hash: string, env: Env, ctx: ExecutionContext): 
   return record === null || hasExpired(record) ? null : record
 }
 
+/** Returns the same from memory; undefined if it is not known, or not fresh: call `readToken`. */
+export const getCachedToken = (hash: string): TokenRecord | null | undefined => {
+  const record = tokens.getFresh(hash)
+  return record && hasExpired(record) ? null : record
+}
+
 /** Makes a new token, or null for a revoked one, visible in this isolate at once. */
 export const cacheToken = (hash: string, record: TokenRecord | null, seq: number): void => {
   tokens.put(hash, { value: record, seq })

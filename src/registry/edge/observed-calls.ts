@@ -1,12 +1,7 @@
-import {
-  addCall,
-  addMediaTypes,
-  createObservations,
-  type Observations,
-  type ObservedCall,
-} from '../../card/model/index.ts'
-import { log } from '../../http/index.ts'
+import { addCall, addMediaTypes, createObservations, type Observations } from '../../card/model/index.ts'
+import { log, type RequestContext } from '../../http/index.ts'
 import { getRegistry } from '../store/index.ts'
+import { type CallEnd, countedCallOf, type ForwardedCall } from './call-outcome.ts'
 
 /** The pause between sending observations of one agent, unless a call shows something new. */
 const SEND_INTERVAL_MS = 60_000
@@ -34,12 +29,33 @@ type Sample = {
 const samples = new Map<string, Sample>()
 
 /** Counts a call in memory, for the Registry about once a minute. Counts of an isolate that ends are lost. */
-export const observeCall = (id: string, call: ObservedCall, env: Env, ctx: ExecutionContext): void =>
-  observe(id, { call, mediaTypes: call.mediaTypes ?? [] }, env, ctx)
+export const observeCall = (
+  id: string,
+  call: ForwardedCall,
+  end: CallEnd,
+  { env, ctx }: Pick<RequestContext, 'env' | 'ctx'>,
+): void => {
+  const { observed, fact } = countedCallOf(call, end)
+  // The clock of the runtime is slow, so it is read once.
+  const now = Date.now()
+  const sample = getSample(id)
+  sample.pending ??= createObservations(now)
+  addCall(sample.pending, observed, now)
+  let isNew = end.mediaTypes !== undefined && remember(sample, addMediaTypes(sample.pending, end.mediaTypes))
+  if (rememberFact(sample, fact)) isNew = true
+  const delay = planSending(sample, isNew, now)
+  if (delay !== undefined) ctx.waitUntil(sendAfter(delay, id, env))
+}
 
 /** Counts the media types of one event of an agent. */
 export const observeMediaTypes = (id: string, mediaTypes: readonly string[], env: Env, ctx: ExecutionContext): void => {
-  if (mediaTypes.length > 0) observe(id, { mediaTypes }, env, ctx)
+  if (mediaTypes.length === 0) return
+  const now = Date.now()
+  const sample = getSample(id)
+  sample.pending ??= createObservations(now)
+  const isNew = remember(sample, addMediaTypes(sample.pending, mediaTypes))
+  const delay = planSending(sample, isNew, now)
+  if (delay !== undefined) ctx.waitUntil(sendAfter(delay, id, env))
 }
 
 /** Sends the Registry what this isolate has observed of an agent and has not sent yet. Never rejects. */
@@ -65,31 +81,31 @@ const getSample = (id: string): Sample => {
   return sample
 }
 
-type Observed = { call?: ObservedCall; mediaTypes: readonly string[] }
-
-const observe = (id: string, { call, mediaTypes }: Observed, env: Env, ctx: ExecutionContext): void => {
-  // The clock of the runtime is slow, so it is read once.
-  const now = Date.now()
-  const sample = getSample(id)
-  sample.pending ??= createObservations(now)
-  if (call) addCall(sample.pending, call, now)
-  const facts = addMediaTypes(sample.pending, mediaTypes)
-  if (call) {
-    const { operation, protocol, outcome, streaming, pushNotifications } = call
-    // The outcome of a capability follows from the others, except where an answer is not what was asked for.
-    facts.push(`${operation} ${protocol} ${outcome} ${streaming} ${pushNotifications}`)
-  }
-  const { known } = sample
-  const before = known.size
-  for (const fact of facts) if (known.size < MAX_KNOWN_FACTS) known.add(fact)
-  const isNew = known.size > before
-  const wanted = Math.max(now + SEND_DELAY_MS, isNew ? 0 : sample.sentAt + SEND_INTERVAL_MS)
-  if (wanted > now + MAX_DELAY_MS) return
-  // The request that was to send them may have been cancelled.
-  const isScheduled = sample.dueAt !== undefined && sample.dueAt <= wanted && sample.dueAt > now - SEND_DELAY_MS
-  if (isScheduled) return
-  sample.dueAt = wanted
-  ctx.waitUntil(wait(wanted - now).then(() => sendObservations(id, env)))
+/** Adds facts to those that are known, while there is room. Returns whether it has added any. */
+const remember = (sample: Sample, facts: readonly string[]): boolean => {
+  let isNew = false
+  for (const fact of facts) if (rememberFact(sample, fact)) isNew = true
+  return isNew
 }
 
-const wait = (milliseconds: number): Promise<void> => new Promise(resolve => setTimeout(resolve, milliseconds))
+const rememberFact = ({ known }: Sample, fact: string): boolean => {
+  if (known.has(fact) || known.size >= MAX_KNOWN_FACTS) return false
+  known.add(fact)
+  return true
+}
+
+/** Returns how long to wait until the pending observations are sent; undefined if another request does it. */
+const planSending = (sample: Sample, isNew: boolean, now: number): number | undefined => {
+  const wanted = Math.max(now + SEND_DELAY_MS, isNew ? 0 : sample.sentAt + SEND_INTERVAL_MS)
+  if (wanted > now + MAX_DELAY_MS) return undefined
+  // The request that was to send them may have been cancelled.
+  const isScheduled = sample.dueAt !== undefined && sample.dueAt <= wanted && sample.dueAt > now - SEND_DELAY_MS
+  if (isScheduled) return undefined
+  sample.dueAt = wanted
+  return wanted - now
+}
+
+const sendAfter = async (delay: number, id: string, env: Env): Promise<void> => {
+  await new Promise(resolve => setTimeout(resolve, delay))
+  await sendObservations(id, env)
+}

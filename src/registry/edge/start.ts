@@ -1,3 +1,3 @@
 export * from './clock-cache.ts'
 export * from './document-cache.ts'
-export { cacheToken, findAgentByHost, findByName, findHostOwner, readToken } from './lookups.ts'
+export { cacheToken, findAgentByHost, findByName, findHostOwner, getCachedToken, readToken } from './lookups.ts'

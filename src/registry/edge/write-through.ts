@@ -14,8 +14,7 @@ export const cacheRegistered = (registration: Registration, registered: Register
   const source = publishedHealth && { source: publishedHealth.health }
   const isPublic = visibility === 'public'
   const documents = { ...(isPublic && representations), profile }
-  const envelope = { seq, modified, representations: documents, ...(isPublic && source) }
-  cacheEnvelope(id, envelope)
+  cacheEnvelope(id, { seq, modified, representations: documents, ...(isPublic && source) })
   for (const { tier, representations } of extended)
     cacheExtended(id, tier, { seq, modified, representations, ...source })
   for (const tier of removedTiers) cacheExtended(id, tier, emptyEnvelope(seq))

@@ -79,6 +79,3 @@ export const readPage = (message: string): { last: number; events: string } => {
 
 /** Writes a heartbeat: no event, but where a client resumes that gets none before it reconnects. */
 export const sseId = (number: number): string => `id: ${number}\n\n`
-
-/** Begins a stream after a change. A client connects again after the time in `retry`, in ms. */
-export const sseStart = (number: number): string => `retry: 3000\n${sseId(number)}`

@@ -1,5 +1,5 @@
 import { EVENT_STREAM_SECONDS, HEARTBEAT_SECONDS, MAX_UNREAD_SECONDS } from '../../limits.ts'
-import { readPage, sseId, sseStart } from './change-feed.ts'
+import { readPage, sseId } from './change-feed.ts'
 import { PING, PONG, type Socket } from './feed.ts'
 
 /** The begin of a stream, and the condition for it to go on. */
@@ -8,8 +8,6 @@ type StreamOptions = {
   /** Checks whether the credentials of the reader are still valid. */
   isValid: () => Promise<boolean>
 }
-
-const encoder = new TextEncoder()
 
 /**
  * Writes the pages of events that a socket brings, no faster than the reader takes them: the next page is requested
@@ -31,7 +29,7 @@ export const openEventStream = (socket: Socket, { after, isValid }: StreamOption
 
   const write = async (text: string): Promise<void> => {
     unread++
-    await writer.write(encoder.encode(text))
+    await writer.write(new TextEncoder().encode(text))
     unread--
     unreadBeats = 0
   }
@@ -81,7 +79,8 @@ export const openEventStream = (socket: Socket, { after, isValid }: StreamOption
   socket.addEventListener('error', end)
   // This is how a disconnected reader shows.
   writer.closed.catch(end)
-  write(sseStart(last))
+  // A client connects again after the time in `retry`, in ms.
+  write(`retry: 3000\n${sseId(last)}`)
     .then(() => socket.send(String(last)))
     .catch(end)
   return readable

@@ -15,6 +15,9 @@ export type ExportCursor =
 /** Complete lines of an export; there are more from `next` on. */
 type ExportPage = { lines: string; next?: ExportCursor }
 
+/** Lines that no page separates, and what follows them. */
+type Step = { added: readonly object[]; next?: ExportCursor }
+
 /** A page ends after the agent that makes it as long as this. In UTF-16 units. */
 const PAGE_LENGTH = 512 * 1024
 
@@ -26,112 +29,76 @@ type Row = Record<string, SqlStorageValue>
  * has all tokens. The export is the state of the host at that page.
  */
 export const exportPage = (sql: SqlStorage, cursor: ExportCursor | undefined): ExportPage => {
-  const page = new Page()
-  switch (cursor?.phase) {
-    case undefined:
-      page.add({ format: EXPORT_FORMAT, version: EXPORT_VERSION, exported: new Date().toISOString() })
-      return page.end({ phase: 'revisions', id: '', seq: 0, since: lastChange(sql) })
-    case 'revisions':
-      return revisionsPage(sql, cursor, page)
-    case 'agents':
-      return agentsPage(sql, cursor, page)
-    case 'changed':
-      return changedPage(sql, cursor, page)
-    case 'changes':
-      return changesPage(sql, cursor, page)
-    case 'audit':
-      return auditPage(sql, cursor, page)
+  let lines = ''
+  let next: ExportCursor | undefined
+  for (const step of readPhase(sql, cursor)) {
+    lines += step.added.map(line => `${JSON.stringify(line)}\n`).join('')
+    next = step.next
+    if (lines.length >= PAGE_LENGTH) break
+  }
+  return { lines, ...(next && { next }) }
+}
+
+/** Reads the rest of a phase. Its last step leads to the next phase. */
+function* readPhase(sql: SqlStorage, cursor: ExportCursor | undefined): Iterable<Step> {
+  if (cursor === undefined) {
+    const header = { format: EXPORT_FORMAT, version: EXPORT_VERSION, exported: new Date().toISOString() }
+    yield { added: [header], next: { phase: 'revisions', id: '', seq: 0, since: lastChange(sql) } }
+  } else if (cursor.phase === 'revisions') {
+    const where = '(id, seq) > (?, ?) ORDER BY id, seq'
+    for (const row of selectRows(sql, 'revisions', where, cursor.id, cursor.seq))
+      yield { added: readRevision(sql, row), next: { ...cursor, id: String(row.id), seq: Number(row.seq) } }
+    yield { added: [], next: { phase: 'agents', id: '', since: cursor.since } }
+  } else if (cursor.phase === 'agents') {
+    for (const { id } of sql.exec<{ id: string }>('SELECT id FROM agents WHERE id > ? ORDER BY id', cursor.id))
+      yield { added: readState(sql, id), next: { ...cursor, id } }
+    yield { added: [], next: { phase: 'changed', since: cursor.since } }
+  } else if (cursor.phase === 'changed') {
+    const first = selectValue<number | null>(sql, 'SELECT MIN(number) FROM changes') ?? 0
+    if (first > cursor.since + 1) throw new Error('More changed during the export than is stored: export again')
+    for (const { number, id = '', seq = 0 } of selectRows(sql, 'changes', 'number > ? ORDER BY number', cursor.since)) {
+      const changed = [...selectRows(sql, 'revisions', 'id = ? AND seq = ?', id, seq)]
+      const added = [...changed.flatMap(row => readRevision(sql, row)), ...readState(sql, String(id))]
+      yield { added, next: { phase: 'changed', since: Number(number) } }
+    }
+    // The root name, which can be assigned without a change of its agent.
+    const root = readRows(sql, 'hosts', `hostname = '*' AND id IS NOT NULL`)
+    const head = selectHead(sql)?.number ?? 0
+    const next = { phase: 'changes', after: 0, until: lastChange(sql), head } as const
+    yield { added: [...root, ...readRows(sql, 'tokens', 'TRUE ORDER BY id')], next }
+  } else if (cursor.phase === 'changes') {
+    const where = 'number > ? AND number <= ? ORDER BY number'
+    for (const row of selectRows(sql, 'changes', where, cursor.after, cursor.until))
+      yield { added: [toLine('changes', row)], next: { ...cursor, after: Number(row.number) } }
+    yield { added: [], next: { phase: 'audit', after: 0, head: cursor.head } }
+  } else {
+    const query = 'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number'
+    for (const { number, entry } of sql.exec<{ number: number; entry: string }>(query, cursor.after, cursor.head))
+      yield { added: [{ table: 'audit', row: JSON.parse(entry) }], next: { ...cursor, after: number } }
+    yield { added: [] }
   }
 }
 
-class Page {
-  #lines: string[] = []
-  #length = 0
+const readRevision = (sql: SqlStorage, row: Row): object[] => [
+  toLine('revisions', row),
+  ...readRows(sql, 'revision_cards', 'id = ? AND seq = ?', row.id ?? '', row.seq ?? 0),
+]
 
-  get isFull(): boolean {
-    return this.#length >= PAGE_LENGTH
-  }
+/** Reads the current state of an agent, which may have none, in place of what was exported of it before. */
+const readState = (sql: SqlStorage, id: string): object[] => [
+  { replace: id },
+  ...['agents', ...STATE_TABLE_NAMES].flatMap(table =>
+    readRows(sql, table, table === 'hosts' ? `id = ? AND hostname <> '*'` : 'id = ?', id),
+  ),
+]
 
-  add(line: object): void {
-    const text = `${JSON.stringify(line)}\n`
-    this.#lines.push(text)
-    this.#length += text.length
-  }
-
-  end(next?: ExportCursor): ExportPage {
-    return { lines: this.#lines.join(''), ...(next && { next }) }
-  }
-}
-
-type Phase<Name extends ExportCursor['phase']> = Extract<ExportCursor, { phase: Name }>
-
-const revisionsPage = (sql: SqlStorage, { id, seq, since }: Phase<'revisions'>, page: Page): ExportPage => {
-  for (const row of selectRows(sql, 'revisions', '(id, seq) > (?, ?) ORDER BY id, seq', id, seq)) {
-    addRevision(sql, row, page)
-    if (page.isFull) return page.end({ phase: 'revisions', id: String(row.id), seq: Number(row.seq), since })
-  }
-  return page.end({ phase: 'agents', id: '', since })
-}
-
-const agentsPage = (sql: SqlStorage, { id, since }: Phase<'agents'>, page: Page): ExportPage => {
-  for (const row of sql.exec<{ id: string }>('SELECT id FROM agents WHERE id > ? ORDER BY id', id)) {
-    addState(sql, row.id, page)
-    if (page.isFull) return page.end({ phase: 'agents', id: row.id, since })
-  }
-  return page.end({ phase: 'changed', since })
-}
-
-const changedPage = (sql: SqlStorage, { since }: Phase<'changed'>, page: Page): ExportPage => {
-  const first = selectValue<number | null>(sql, 'SELECT MIN(number) FROM changes') ?? 0
-  if (first > since + 1) throw new Error('More changed during the export than is stored: export again')
-  for (const { number, id = '', seq = 0 } of selectRows(sql, 'changes', 'number > ? ORDER BY number', since)) {
-    for (const row of selectRows(sql, 'revisions', 'id = ? AND seq = ?', id, seq)) addRevision(sql, row, page)
-    addState(sql, String(id), page)
-    if (page.isFull) return page.end({ phase: 'changed', since: Number(number) })
-  }
-  // The root name, which can be assigned without a change of its agent.
-  for (const row of selectRows(sql, 'hosts', `hostname = '*' AND id IS NOT NULL`)) addRow(page, 'hosts', row)
-  for (const row of selectRows(sql, 'tokens', 'TRUE ORDER BY id')) addRow(page, 'tokens', row)
-  return page.end({ phase: 'changes', after: 0, until: lastChange(sql), head: selectHead(sql)?.number ?? 0 })
-}
-
-const changesPage = (sql: SqlStorage, { after, until, head }: Phase<'changes'>, page: Page): ExportPage => {
-  for (const row of selectRows(sql, 'changes', 'number > ? AND number <= ? ORDER BY number', after, until)) {
-    addRow(page, 'changes', row)
-    if (page.isFull) return page.end({ phase: 'changes', after: Number(row.number), until, head })
-  }
-  return page.end({ phase: 'audit', after: 0, head })
-}
-
-const auditPage = (sql: SqlStorage, { after, head }: Phase<'audit'>, page: Page): ExportPage => {
-  const query = 'SELECT number, entry FROM audit WHERE number > ? AND number <= ? ORDER BY number'
-  const rows = sql.exec<{ number: number; entry: string }>(query, after, head)
-  for (const { number, entry } of rows) {
-    page.add({ table: 'audit', row: JSON.parse(entry) })
-    if (page.isFull) return page.end({ phase: 'audit', after: number, head })
-  }
-  return page.end()
-}
-
-const addRevision = (sql: SqlStorage, row: Row, page: Page): void => {
-  addRow(page, 'revisions', row)
-  const { id = '', seq = 0 } = row
-  for (const card of selectRows(sql, 'revision_cards', 'id = ? AND seq = ?', id, seq))
-    addRow(page, 'revision_cards', card)
-}
-
-/** Adds the current state of an agent, which may have none, in place of what was exported of it before. */
-const addState = (sql: SqlStorage, id: string, page: Page): void => {
-  page.add({ replace: id })
-  for (const table of ['agents', ...STATE_TABLE_NAMES])
-    for (const row of selectRows(sql, table, table === 'hosts' ? `id = ? AND hostname <> '*'` : 'id = ?', id))
-      addRow(page, table, row)
-}
+const readRows = (sql: SqlStorage, table: string, where: string, ...values: SqlStorageValue[]): object[] =>
+  Array.from(selectRows(sql, table, where, ...values), row => toLine(table, row))
 
 const selectRows = (sql: SqlStorage, table: string, where: string, ...values: SqlStorageValue[]): Iterable<Row> =>
   sql.exec<Row>(`SELECT * FROM ${table} WHERE ${where}`, ...values)
 
-const addRow = (page: Page, table: string, row: Row): void => {
+const toLine = (table: string, row: Row): object => {
   const text = 'body' in row && { body: new TextDecoder().decode(row.body as ArrayBuffer) }
-  page.add({ table, row: { ...row, ...text } })
+  return { table, row: { ...row, ...text } }
 }

@@ -101,11 +101,10 @@ export class Staging {
       const place = error.column === '' ? '' : `, column ${error.column}`
       throw invalid(`Line ${this.#lines}, table ${table}${place}: ${error.message}`)
     }
-    if (table === 'tokens') {
-      if (!this.#withTokens) return
-      if (exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash)))
-        throw invalid(`Token "${row.id}" and another one have the same hash`)
-    }
+    const isToken = table === 'tokens'
+    if (isToken && !this.#withTokens) return
+    if (isToken && exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash)))
+      throw invalid(`Token "${row.id}" and another one have the same hash`)
     const values = row as Record<string, string | number | null>
     const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
     const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }
@@ -120,8 +119,7 @@ export class Staging {
 
   /** Deletes what is staged of an agent, unless that is nothing: its row in `agents` is the first of it. */
   #deleteState(id: string): void {
-    const { rowsWritten } = this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id)
-    if (rowsWritten === 0) return
+    if (this.#sql.exec('DELETE FROM staged_agents WHERE id = ?', id).rowsWritten === 0) return
     for (const table of tables.STATE_TABLE_NAMES) this.#sql.exec(`DELETE FROM staged_${table} WHERE id = ?`, id)
   }
 
@@ -195,7 +193,6 @@ export const runImportStep = async (
   }
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
-  const { staging } = current
   /** Ends the import, and deletes what is staged. */
   const end = (): void => {
     tables.createTables(storage.sql)
@@ -207,11 +204,11 @@ export const runImportStep = async (
   }
   try {
     if (step.step === 'stage') {
-      storage.transactionSync(() => staging.add(step.lines))
+      storage.transactionSync(() => current.staging.add(step.lines))
       return { outcome: 'staged' }
     }
     const imported = await write(() => {
-      const value = staging.commit(step.actor, step.digest)
+      const value = current.staging.commit(step.actor, step.digest)
       for (const query of KEYS) publisher.enqueueMissing(`SELECT ${query}`)
       return { value, staleKeys: [] }
     })

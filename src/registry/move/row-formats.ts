@@ -141,15 +141,11 @@ const findBodyError = ({ names, body, etag }: JsonObject): ReturnType<typeof fin
   return findError(v.object({ body: json(schema) }), { body })
 }
 
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
+
 /** An entry of the audit. The chain fixes its content but not its form. */
 const Entry = v.object({
-  time: v.pipe(
-    text,
-    v.check(
-      time => !Number.isNaN(Date.parse(time)) && new Date(time).toISOString() === time,
-      'must be a time such as 2027-01-31T12:00:00.000Z',
-    ),
-  ),
+  time: v.pipe(text, v.check(isTime, 'must be a time such as 2027-01-31T12:00:00.000Z')),
   ...{ actor: text, what: v.picklist(AUDITED, `must be one of ${AUDITED.join(', ')}`) },
   ...{ agent: v.exactOptional(text), seq: v.exactOptional(revisionNumber), details: v.exactOptional(jsonObject()) },
 })

@@ -62,32 +62,45 @@ const parseKey = (key: string): { kind: string; name: string } => {
   return { kind: key.slice(0, colon), name: key.slice(colon + 1) }
 }
 
-/** Builds the documents of an agent. The edge has only the profile of an internal one, for calls with a token. */
-const cardEntry = (sql: SqlStorage, id: string): KvEntry => {
-  const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
-  if (!agent) return emptyEntry(sql, id)
-  const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
-  const { source, representations, ...rest } = envelopeOf(sql, agent, rows)
-  const { profile } = representations
-  const isPublic = agent.visibility === 'public'
-  const envelope = {
-    ...rest,
-    representations: isPublic ? representations : profile ? { profile } : {},
-    ...(isPublic && source && { source }),
-  }
-  return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq, etag: agent.manifest_etag } }
-}
-
-/** Builds the documents of one tier's extended card, or a tombstone where the tier has none. */
-const extendedEntry = (sql: SqlStorage, name: string): KvEntry => {
-  const [id = '', tier = ''] = name.split(':')
-  const query =
-    'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
-  const rows = selectAll<DocumentRow & AgentRow>(sql, query, id, tier)
-  const [first] = rows
-  if (!first) return emptyEntry(sql, id)
-  const envelope = envelopeOf(sql, first, rows)
-  return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
+/** Builds the entries of KV, by the kind of the key. */
+const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
+  card: (sql, id) => {
+    const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
+    if (!agent) return emptyEntry(sql, id)
+    const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
+    const envelope = envelopeOf(sql, agent, rows)
+    const { seq, modified, representations } = envelope
+    // The edge has only the profile of an internal agent, for calls with a token.
+    const profile = representations.profile && { profile: representations.profile }
+    const shown = agent.visibility === 'public' ? envelope : { seq, modified, representations: { ...profile } }
+    return { value: encodeEnvelope(shown), metadata: { seq, etag: agent.manifest_etag } }
+  },
+  extended: (sql, name) => {
+    const [id = '', tier = ''] = name.split(':')
+    const query =
+      'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
+    const rows = selectAll<DocumentRow & AgentRow>(sql, query, id, tier)
+    const [first] = rows
+    if (!first) return emptyEntry(sql, id)
+    const envelope = envelopeOf(sql, first, rows)
+    return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
+  },
+  host: (sql, hostname) => {
+    const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
+    const { id = null, seq = 0 } = host ?? {}
+    return id === null ? tombstone(seq) : { value: id, metadata: { seq } }
+  },
+  token: (sql, hash) => {
+    const token = selectFirst<Row<typeof tables.tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
+    if (!token) return tombstone(tables.TOKEN_SEQ.revoked)
+    const lifetime = token.expires === null ? {} : { seconds: secondsUntil(token.expires) }
+    return { value: token.record, metadata: { seq: tables.TOKEN_SEQ.issued }, ...lifetime }
+  },
+  // Empty once the agent is removed, under a later number than any receipt before.
+  receipt: (sql, id) => {
+    const stored = tables.selectReceipt(sql, id)
+    return stored ? { value: stored.receipt, metadata: { seq: stored.checked } } : tombstone(Date.now())
+  },
 }
 
 type AgentRow = Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>
@@ -119,32 +132,5 @@ const tombstone = (seq: number, value: KvEntry['value'] = ''): KvEntry => ({
   seconds: TOMBSTONE_SECONDS,
 })
 
-const hostEntry = (sql: SqlStorage, hostname: string): KvEntry => {
-  const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
-  const { id = null, seq = 0 } = host ?? {}
-  return id === null ? tombstone(seq) : { value: id, metadata: { seq } }
-}
-
-const tokenEntry = (sql: SqlStorage, hash: string): KvEntry => {
-  const token = selectFirst<Row<typeof tables.tokens>>(sql, 'SELECT * FROM tokens WHERE hash = ?', hash)
-  if (!token) return tombstone(tables.TOKEN_SEQ.revoked)
-  const lifetime = token.expires === null ? {} : { seconds: secondsUntil(token.expires) }
-  return { value: token.record, metadata: { seq: tables.TOKEN_SEQ.issued }, ...lifetime }
-}
-
-/** Builds the receipt of an agent; empty once the agent is removed, under a later number than any receipt before. */
-const receiptEntry = (sql: SqlStorage, id: string): KvEntry => {
-  const stored = tables.selectReceipt(sql, id)
-  return stored ? { value: stored.receipt, metadata: { seq: stored.checked } } : tombstone(Date.now())
-}
-
 const secondsUntil = (time: number): number =>
   Math.min(Math.max(MIN_LIFETIME_SECONDS, Math.ceil((time - Date.now()) / 1000)), MAX_LIFETIME_SECONDS)
-
-const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
-  card: cardEntry,
-  extended: extendedEntry,
-  host: hostEntry,
-  token: tokenEntry,
-  receipt: receiptEntry,
-}

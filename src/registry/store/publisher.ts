@@ -67,10 +67,8 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
   }
 
   /** Publishes those of the keys that are in the outbox. Returns whether none of them is left there. */
-  const publish = async (keys: readonly string[]): Promise<boolean> => {
-    const published = await Promise.all([...new Set(keys)].map(publishInTurn))
-    return published.every(done => done)
-  }
+  const publish = async (keys: readonly string[]): Promise<boolean> =>
+    (await Promise.all([...new Set(keys)].map(publishInTurn))).every(done => done)
 
   /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
   const retry = async (): Promise<void> => {
@@ -78,9 +76,8 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
     const keys = selectColumn<string>(sql, query, Date.now(), KEYS_PER_ALARM)
     let pause = 0
     for (let first = 0; first < keys.length; first += KEYS_AT_ONCE) {
-      const isPublished = await publish(keys.slice(first, first + KEYS_AT_ONCE))
       // A failure that the outbox does not take is due at once.
-      if (!isPublished) pause = FIRST_RETRY_MS
+      if (!(await publish(keys.slice(first, first + KEYS_AT_ONCE)))) pause = FIRST_RETRY_MS
     }
     const due = selectValue<number | null>(sql, 'SELECT MIN(due) FROM outbox') ?? null
     if (due !== null) wakeAt(Math.max(due, Date.now() + pause))

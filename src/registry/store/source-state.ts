@@ -8,13 +8,11 @@ import * as tables from '../tables/index.ts'
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
   const row = tables.selectSource(sql, id)
   if (!row) return null
-  const { source, checked, failure } = row
+  const { due, failures, failingSince, publishedHealth, ...known } = row
   const query = 'SELECT made_by FROM agents JOIN revisions USING (id, seq) WHERE id = ?'
   return {
-    source,
+    ...known,
     by: selectValue<SourceRecord['by']>(sql, query, id) ?? 'manifest',
-    ...(checked !== undefined && { checked }),
-    ...(failure && { failure }),
     ...tables.selectFetched(sql, id),
   }
 }
@@ -28,8 +26,7 @@ export const refreshBase = (sql: SqlStorage, id: string) => {
   const due = tables.selectSource(sql, id)?.due
   const stored = tables.selectManifest(sql, id)
   if (!record || due === undefined || !stored) return null
-  const { manifest, origin, seq } = stored
-  return { manifest, origin, seq, due, record }
+  return { manifest: stored.manifest, origin: stored.origin, seq: stored.seq, due, record }
 }
 
 /** Checks whether an agent and its source record are still those that a write was computed from. */
@@ -46,11 +43,7 @@ export const recordRefresh = (
 ): WriteResult<{ outcome: 'recorded'; state: SourceState }, { outcome: 'conflict' }> => {
   const row = tables.selectSource(sql, id)
   if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
-  const failure = 'failure' in result ? result.failure : undefined
-  const { source, checked, publishedHealth } = row
-  const attempted = failure
-    ? { source, ...(checked !== undefined && { checked }), failure }
-    : { source, checked: Date.now() }
+  const attempted = 'failure' in result ? { ...row, ...result } : { source: row.source, checked: Date.now() }
   const { seq } = tables.saveAttempt(sql, id, attempted)
   if ('pending' in result) tables.savePending(sql, id, result.pending)
   if ('unchanged' in result) {
@@ -59,7 +52,7 @@ export const recordRefresh = (
     if (validators) sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", validators, id)
     if (result.verification) tables.saveVerification(sql, id, result.verification)
   }
-  const staleKeys = seq === publishedHealth.seq ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
+  const staleKeys = seq === row.publishedHealth.seq ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
   const state = sourceState(sql, id)
   return state ? { value: { outcome: 'recorded', state }, staleKeys } : { error: { outcome: 'conflict' } }
 }

@@ -6,14 +6,8 @@ import type { Registration } from '../prepare.ts'
 import { selectValue, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 import { createPublisher } from './publisher.ts'
-import {
-  type BatchResult,
-  clearTasks,
-  type Registered,
-  register,
-  remove,
-  type WriteRejection,
-} from './registrations.ts'
+import type { BatchResult, Registered, WriteRejection } from './registrations.ts'
+import { clearTasks, register, remove } from './registrations.ts'
 import { recordRefresh, refreshBase, sourceRecord, sourceState } from './source-state.ts'
 import { enqueueStaleSignatures, selectSigningState } from './stale-signatures.ts'
 

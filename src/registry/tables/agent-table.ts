@@ -83,29 +83,25 @@ export const selectDocument = (sql: SqlStorage, id: string, name: Representation
   const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(sql, query, id, name)
   const source = selectSource(sql, id)?.publishedHealth.health
   if (!row) return source ? { source } : null
-  const { etag, modified, body } = row
-  return { etag, modified, bytes: new Uint8Array(body), ...(source && { source }) }
+  return { etag: row.etag, modified: row.modified, bytes: new Uint8Array(row.body), ...(source && { source }) }
 }
 
 /** Returns a page of a list. A public agent without a card is listed only where it is covered. */
 export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] => {
   const { after, limit, covered, set, ids, writable = [], onlyCovered = false } = query
   const page: ListedAgent[] = []
-  const etag = 'SELECT manifest_etag FROM revisions WHERE revisions.id = agents.id AND revisions.seq = agents.seq'
-  type Found = Pick<Row<typeof agents>, 'id' | 'summary' | 'origin' | 'visibility' | 'set_name'>
-  const rows = sql.exec<Found & { isPublic: number; etag: string | null }>(
-    `SELECT id, summary, origin, visibility, set_name, ${IS_PUBLIC} AS isPublic,
-        ${writable.length === 0 ? 'NULL' : `(${etag})`} AS etag
-      FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
-        ${ids === undefined ? '' : 'id IN (SELECT value FROM json_each(?)) AND'} id > ?
-        ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`,
-    ...[set ?? [], ids === undefined ? [] : JSON.stringify(ids), after].flat(),
-  )
+  type Found = Omit<Row<typeof agents>, 'seq' | 'modified' | 'search_fields'>
+  const select = `SELECT id, summary, origin, visibility, set_name, manifest_etag, ${IS_PUBLIC} AS isPublic
+    FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
+      ${ids === undefined ? '' : 'id IN (SELECT value FROM json_each(?)) AND'} id > ?
+      ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`
+  const values = [set ?? [], ids === undefined ? [] : JSON.stringify(ids), after].flat()
+  const rows = sql.exec<Found & { isPublic: number }>(select, ...values)
   // Not with GLOB: SQLite limits its patterns to 50 bytes here.
-  for (const { id, summary, origin, visibility, set_name, isPublic, etag } of rows) {
+  for (const { id, summary, origin, visibility, set_name, manifest_etag, isPublic } of rows) {
     const isCovered = covered.some(glob => matchesGlob(glob, id))
     const ownedBy = isCovered && set_name !== null ? { set: set_name } : {}
-    const written = etag !== null && writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: etag } : {}
+    const written = writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: manifest_etag } : {}
     if (isCovered || (set === undefined && !onlyCovered && isPublic === 1))
       page.push({ id, origin, visibility, ...ownedBy, ...written, ...(JSON.parse(summary) as Summary) })
     if (page.length === limit) break
@@ -115,12 +111,10 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
 
 /** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
 export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery) => {
-  const rows = selectAll<Row<typeof agents> & { isSigned: number }>(
-    sql,
-    `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
-      WHERE ${owner === undefined ? '' : '(id = ?4 OR origin = ?3) AND'} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`,
-    ...[after, limit, ...(owner === undefined ? [] : [origin, owner])],
-  )
+  const [condition, ...values] = owner === undefined ? [''] : ['(id = ?4 OR origin = ?3) AND', origin, owner]
+  const query = `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
+    WHERE ${condition} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`
+  const rows = selectAll<Row<typeof agents> & { isSigned: number }>(sql, query, after, limit, ...values)
   const page = rows.map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
     const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }

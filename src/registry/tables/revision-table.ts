@@ -64,12 +64,10 @@ const toRevisionRow = ({ seq, created, by, author, class: changeClass, drift }: 
 })
 
 /** Returns a page of an agent's revisions before a `seq`, newest first. */
-export const selectRevisions = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] =>
-  selectAll<StoredRow>(
-    sql,
-    `SELECT ${ROW_COLUMNS} FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-    ...[id, before, Math.min(limit, MAX_PAGE_SIZE + 1)],
-  ).map(toRevisionRow)
+export const selectRevisions = (sql: SqlStorage, id: string, before: number, limit: number): RevisionRow[] => {
+  const query = `SELECT ${ROW_COLUMNS} FROM revisions WHERE id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+  return selectAll<StoredRow>(sql, query, id, before, Math.min(limit, MAX_PAGE_SIZE + 1)).map(toRevisionRow)
+}
 
 /** Returns one revision of an agent, which may have been removed since; null for none. */
 export const selectRevision = (sql: SqlStorage, id: string, seq: number): StoredRevision | null => {

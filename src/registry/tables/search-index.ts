@@ -70,13 +70,9 @@ export const indexAgent = (
   const { id, visibility, set, representations, summary, search } = registration
   const terms = toTerms(search)
   const listed = visibility === 'public' && Object.keys(representations).length > 0 ? 1 : 0
-  const { number } = sql
-    .exec<{ number: number }>(
-      `INSERT INTO search_documents (id, listed, terms) VALUES (?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET listed = excluded.listed, terms = excluded.terms RETURNING number`,
-      ...[id, listed, JSON.stringify(terms)],
-    )
-    .one()
+  const query = `INSERT INTO search_documents (id, listed, terms) VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET listed = excluded.listed, terms = excluded.terms RETURNING number`
+  const { number } = sql.exec<{ number: number }>(query, id, listed, JSON.stringify(terms)).one()
   const tokens = [
     EVERY_AGENT,
     ...(set === undefined ? [] : [toToken('set', set)]),
@@ -85,11 +81,9 @@ export const indexAgent = (
   const words = [summary.name, summary.description, search.skillNames.join('\n'), search.tags.join('\n'), search.text]
   const [own, other] = listed === 1 ? INDEXES : INDEXES.toReversed()
   sql.exec(`DELETE FROM ${other} WHERE rowid = ?`, number)
-  sql.exec(
-    `INSERT OR REPLACE INTO ${own} (rowid, name, description, skills, tags, details, provider, terms)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[number, ...[...words, search.provider].map(toIndexedText), tokens.join(' ')],
-  )
+  const insert = `INSERT OR REPLACE INTO ${own} (rowid, name, description, skills, tags, details, provider, terms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  sql.exec(insert, number, ...[...words, search.provider].map(toIndexedText), tokens.join(' '))
 }
 
 /** Adds an imported agent to the search index. The text of its skills is in its public card, whose tier is ''. */
@@ -146,12 +140,11 @@ const find = (
     .join(' UNION ALL ')} ORDER BY number LIMIT ${limit}`
 
 const selectFiltered = (sql: SqlStorage, query: SearchQuery): SearchResult => {
-  const { limit } = query
   const rows = sql.exec<Document>(find(query, { condition: 'found.rowid > ?2' }), ...[withFilters(query), query.after])
   const page: Document[] = []
   let [examined, after] = [0, query.after]
   for (const row of rows) {
-    if (page.length === limit) return { agents: loadHits(sql, query, page), isLast: false, rest: [], after }
+    if (page.length === query.limit) return { agents: loadHits(sql, query, page), isLast: false, rest: [], after }
     examined += 1
     after = row.number
     if (isVisible(query, row)) page.push(row)
@@ -182,8 +175,7 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
     const others = matches.length - position - 1
     const found = indexesFor(query).flatMap(index => scoreDocuments(sql, query, index, match))
     for (const { share, ...row } of found.sort((a, b) => b.share - a.share || a.number - b.number)) {
-      const score = Math.round(1000 * (others + share)) / 1000
-      if (!ranked.has(row.number)) ranked.set(row.number, { ...row, score })
+      if (!ranked.has(row.number)) ranked.set(row.number, { ...row, score: Math.round(1000 * (others + share)) / 1000 })
       if (ranked.size === MAX_SEARCH_HITS) return [...ranked.values()]
     }
   }
@@ -194,14 +186,12 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
 const scoreDocuments = (sql: SqlStorage, query: SearchQuery, index: (typeof INDEXES)[number], match: string) => {
   const { covered } = query
   const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
-  const rows = sql.exec<Document & { bm25: number }>(
-    `SELECT d.number, d.id, d.listed, bm25 FROM (
-        SELECT rowid AS number, -bm25(${index}, ${WEIGHTS}) AS bm25 FROM ${index} WHERE ${index} MATCH ?
-          LIMIT ${MAX_SEARCH_CANDIDATES}
-      ) JOIN search_documents AS d USING (number) ORDER BY bm25 DESC, number LIMIT ${limit}`,
-    withFilters(query, match),
-  )
-  const visible = rows.toArray().filter(row => isVisible(query, row))
+  const select = `SELECT d.number, d.id, d.listed, bm25 FROM (
+      SELECT rowid AS number, -bm25(${index}, ${WEIGHTS}) AS bm25 FROM ${index} WHERE ${index} MATCH ?
+        LIMIT ${MAX_SEARCH_CANDIDATES}
+    ) JOIN search_documents AS d USING (number) ORDER BY bm25 DESC, number LIMIT ${limit}`
+  const rows = selectAll<Document & { bm25: number }>(sql, select, withFilters(query, match))
+  const visible = rows.filter(row => isVisible(query, row))
   const best = visible[0]?.bm25 ?? 1
   return visible.map(({ bm25, ...row }) => ({ ...row, share: bm25 / best }))
 }
@@ -243,10 +233,9 @@ const isCovered = (covered: readonly string[], id: string): boolean => covered.s
 
 /** Loads the agents of a page; without words in the query, they have no score. */
 const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Document & { score?: number })[]) => {
-  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(
-    `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents WHERE id IN (SELECT value FROM json_each(?))`,
-    JSON.stringify(found.map(({ id }) => id)),
-  )
+  const query = `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents WHERE id IN (SELECT value FROM json_each(?))`
+  const ids = JSON.stringify(found.map(({ id }) => id))
+  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(query, ids)
   const byId = new Map([...rows].map(row => [row.id, row]))
   return found.flatMap(({ id, score }) => {
     const row = byId.get(id)

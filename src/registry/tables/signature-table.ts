@@ -21,11 +21,10 @@ export const selectSigning = (sql: SqlStorage, id: string): SigningRow | undefin
 
 /** Stores how the documents of an agent are signed, and when other keys have begun to sign them; 0 for never. */
 export const saveSigning = (sql: SqlStorage, id: string, { signers, signatures }: StoredSigning): void => {
-  sql.exec(
-    `INSERT INTO card_signatures (id, signers, signatures, published_seq, resigned) VALUES (?1, ?2, ?3, 0, 0)
-      ON CONFLICT (id) DO UPDATE SET signers = ?2, signatures = ?3, resigned = iif(signers = ?2, resigned, ?4)`,
-    ...[id, signers, JSON.stringify(signatures), Date.now()],
-  )
+  const query = `INSERT INTO card_signatures (id, signers, signatures, published_seq, resigned)
+    VALUES (?1, ?2, ?3, 0, 0)
+    ON CONFLICT (id) DO UPDATE SET signers = ?2, signatures = ?3, resigned = iif(signers = ?2, resigned, ?4)`
+  sql.exec(query, id, signers, JSON.stringify(signatures), Date.now())
 }
 
 /** The SQL for whether this host signs the documents of the agent in a row of `agents`: 1 or 0. */

@@ -35,12 +35,10 @@ export const issueToken = (
 }
 
 /** Returns a page of tokens ordered by id, those after `after`; expired ones included. */
-export const selectTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] =>
-  selectJson(
-    sql,
-    'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?',
-    ...[after, Math.min(limit, MAX_PAGE_SIZE + 1)],
-  )
+export const selectTokens = (sql: SqlStorage, after: string, limit: number): TokenRecord[] => {
+  const query = 'SELECT record FROM tokens WHERE id > ? ORDER BY id LIMIT ?'
+  return selectJson(sql, query, after, Math.min(limit, MAX_PAGE_SIZE + 1))
+}
 
 /** Deletes a token. The hash lets the calling isolate forget it at once. */
 export const revokeToken = (

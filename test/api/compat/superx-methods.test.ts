@@ -3,6 +3,7 @@ import { loadCard } from '../../../src/api/card-endpoints.ts'
 import { getAgent, listAgents } from '../../../src/api/compat/superx.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { encodeEnvelope, keyOf } from '../../../src/registry/kv-format.ts'
+import { profileWith } from '../../support/calls.ts'
 
 const MiB = 1024 * 1024
 
@@ -99,7 +100,7 @@ describe('agents/get', () => {
 
   it('reports that KV is unavailable as the state of this host, not of the upstream', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    const bytes = new Uint8Array(new TextEncoder().encode('{"visibility": "public", "apiKeyHeaders": []}'))
+    const bytes = new Uint8Array(new TextEncoder().encode(JSON.stringify(profileWith())))
     const profile = encodeEnvelope({ seq: 1, modified: '', representations: { profile: { etag: '"p"', bytes } } })
     const get = vi.fn().mockResolvedValueOnce(profile.buffer).mockRejectedValueOnce(new Error('KV GET failed: 503'))
     const REGISTRY = { getByName: () => ({ namedAgents: async (id: string) => ({ public: id, internal: [] }) }) }

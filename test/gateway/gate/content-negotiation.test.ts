@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { type MessageFacts, readMessage } from '../../../src/a2a/message.ts'
 import type { A2ACall } from '../../../src/a2a/operations.ts'
-import type { CallProfile } from '../../../src/card/call-profile.ts'
 import type { CallModes, Modes } from '../../../src/card/model/calls.ts'
 import type { WireVersion } from '../../../src/card/model/versions.ts'
 import { checkInputModes } from '../../../src/gateway/gate/content-negotiation.ts'
-import { evaluatePolicy } from '../../../src/gateway/gate/policy.ts'
+import type { Gate } from '../../../src/gateway/gate/gate.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
-import { callWith, profileWith } from '../../support/calls.ts'
+import { callWith, decide, gateWith, passes, profileWith } from '../../support/calls.ts'
 import { cpuTime } from '../../support/cpu-time.ts'
 
-const passes = { warnings: [] }
-
-const profileFor = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'] = {}): CallProfile => {
+const gateFor = (modes: Partial<Modes>, skills: CallModes['skills'] = {}): Gate => {
   const defaults = { input: [], output: [], ...modes }
   const union = {
     input: [...defaults.input, ...Object.values(skills).flatMap(({ input = [] }) => input)],
@@ -20,7 +17,7 @@ const profileFor = (modes: Partial<Modes>, skills: CallProfile['modes']['skills'
   }
   // What is no message is compared, too.
   const gate = { ...profileWith().gate, version: 'off' } as const
-  return profileWith({ gate, modes: { defaults, union, skills } })
+  return gateWith({ gate, modes: { defaults, union, skills } })
 }
 
 const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
@@ -30,13 +27,13 @@ const versions: readonly (readonly [WireVersion, A2ACall['operation']])[] = [
   ['1.0', 'stream'],
 ]
 
-/** Returns the verdict on a call with `params`, which must be the same in every version. */
-const evaluateAll = (profile: CallProfile, params: JsonObject): unknown =>
-  expectSame(versions.map(([version, operation]) => evaluatePolicy(callWith({ version, operation, params }), profile)))
+/** Returns the decision on a call with `params`, which must be the same in every version. */
+const evaluateAll = (gate: Gate, params: JsonObject): unknown =>
+  expectSame(versions.map(([version, operation]) => decide(gate, callWith({ version, operation, params }))))
 
-const expectSame = (verdicts: readonly unknown[]): unknown => {
-  for (const verdict of verdicts) expect(verdict).toStrictEqual(verdicts[0])
-  return verdicts[0]
+const expectSame = (decisions: readonly unknown[]): unknown => {
+  for (const decision of decisions) expect(decision).toStrictEqual(decisions[0])
+  return decisions[0]
 }
 
 const accepting = (acceptedOutputModes: Json, skillId?: Json): JsonObject => ({
@@ -107,11 +104,11 @@ const outputs: readonly (readonly [agent: string[], caller: string[], overlaps: 
 ]
 
 describe('accepted output modes', () => {
-  const agent = profileFor({ output: ['text/plain'] })
+  const agent = gateFor({ output: ['text/plain'] })
 
   it('must overlap with those of the agent', () => {
     for (const [agent, caller, overlaps] of outputs)
-      expect(evaluateAll(profileFor({ output: agent }), accepting(caller)), `${agent} and ${caller}`).toStrictEqual(
+      expect(evaluateAll(gateFor({ output: agent }), accepting(caller)), `${agent} and ${caller}`).toStrictEqual(
         overlaps ? passes : { kind: 'output-modes', offered: caller, accepted: agent },
       )
   })
@@ -160,7 +157,7 @@ describe('accepted output modes', () => {
 
 it('compares accepted output modes with those of the skill that the message names', () => {
   const skills = { chart: { output: ['image/png'] }, listen: { input: ['audio/wav'] } }
-  const profile = profileFor({ output: ['text/plain'] }, skills)
+  const gate = gateFor({ output: ['text/plain'] }, skills)
   for (const [skill, requested, accepted] of [
     [undefined, 'image/png'],
     ['chart', 'text/plain', ['image/png']],
@@ -169,7 +166,7 @@ it('compares accepted output modes with those of the skill that the message name
     [1, 'image/png'],
     ['constructor', 'image/png'],
   ] as [Json | undefined, string, string[]?][])
-    expect(evaluateAll(profile, accepting([requested], skill)), `${skill}: ${requested}`).toStrictEqual(
+    expect(evaluateAll(gate, accepting([requested], skill)), `${skill}: ${requested}`).toStrictEqual(
       accepted === undefined ? passes : { kind: 'output-modes', offered: [requested], accepted },
     )
 })
@@ -232,15 +229,15 @@ const inputs: readonly (readonly [agent: string[], v0_3: Json, v1_0: Json, rejec
 ]
 
 describe('the media types of parts', () => {
-  const textOnly = profileFor({ input: [text] })
+  const textOnly = gateFor({ input: [text] })
 
   it('are compared with those of the agent', () => {
     for (const [input, v03, v10, rejected] of inputs) {
       const evaluate = (version: WireVersion, parts: Json) =>
-        evaluatePolicy(callWith({ version, params: { message: { parts } } }), profileFor({ input }))
-      const verdict = expectSame([evaluate('0.3', v03), evaluate('1.0', v10)])
+        decide(gateFor({ input }), callWith({ version, params: { message: { parts } } }))
+      const decision = expectSame([evaluate('0.3', v03), evaluate('1.0', v10)])
       const expected = rejected === undefined ? passes : { kind: 'input-modes', offered: rejected, accepted: input }
-      expect(verdict, JSON.stringify([input, v10])).toStrictEqual(expected)
+      expect(decision, JSON.stringify([input, v10])).toStrictEqual(expected)
     }
   })
 
@@ -251,14 +248,14 @@ describe('the media types of parts', () => {
     ] as [JsonObject, string][]) {
       const call = callWith({ binding: 'HTTP+JSON', version: '0.3', params })
       const expected = { kind: 'input-modes', offered: [offered], accepted: [text] }
-      expect(evaluatePolicy(call, textOnly), JSON.stringify(params)).toStrictEqual(expected)
+      expect(decide(textOnly, call), JSON.stringify(params)).toStrictEqual(expected)
     }
   })
 
   it('are not compared if there are two messages, because each may name a skill', () => {
     const params = { message: { parts: [] }, request: { content: [], metadata: { skillId: 'listen' } } }
     const description = 'is another name of `message`, which is also present: send one of them'
-    expect(evaluateAll(profileFor({}), params)).toStrictEqual({
+    expect(evaluateAll(gateFor({}), params)).toStrictEqual({
       kind: 'invalid-params',
       detail: `\`request\` ${description}.`,
       violations: [{ field: 'request', description }],
@@ -269,9 +266,9 @@ describe('the media types of parts', () => {
     const parts = Array(1001).fill(t03)
     const violations = [{ field: 'message.parts', description: 'must be at most 1000 parts' }]
     expect([
-      evaluateAll(profileFor({ input: [text] }), { message: { parts: parts.slice(1) } }),
-      evaluateAll(profileFor({ input: [text] }), { message: { parts } }),
-      evaluateAll(profileFor({}), { message: { parts } }),
+      evaluateAll(gateFor({ input: [text] }), { message: { parts: parts.slice(1) } }),
+      evaluateAll(gateFor({ input: [text] }), { message: { parts } }),
+      evaluateAll(gateFor({}), { message: { parts } }),
     ]).toStrictEqual([
       passes,
       { kind: 'invalid-params', detail: '`message.parts` must be at most 1000 parts.', violations },
@@ -288,8 +285,8 @@ describe('the media types of parts', () => {
       [{ kind: 'file', file: { mimeType: 7 } }, '0.3'],
       [{ kind: 'file', file: { uri: url, mime_type: '*' } }, '0.3'],
     ] as [JsonObject, WireVersion][]) {
-      const verdict = evaluatePolicy(callWith({ version, params: { message: { parts: [part] } } }), textOnly)
-      expect(verdict, JSON.stringify(part)).toMatchObject({ kind: 'invalid-params' })
+      const decision = decide(textOnly, callWith({ version, params: { message: { parts: [part] } } }))
+      expect(decision, JSON.stringify(part)).toMatchObject({ kind: 'invalid-params' })
     }
   })
 })
@@ -298,8 +295,9 @@ it('compares a type with the modes of the same type only, so that a call costs i
   const modes = Array.from({ length: 200 }, (_, index) => `a${index}/b`)
   const parts = Array.from({ length: 1000 }, (_, index) => ({ text: '', mediaType: `a${index % 200}/c${index}` }))
   const message = readMessage(callWith({ version: '1.0', params: { message: { parts } } })) as MessageFacts
-  const { modes: listed } = profileFor({ input: modes })
-  const { modes: single } = profileFor({ input: ['a0/b'] })
-  const timeOf = (accepted: CallModes) => cpuTime(() => checkInputModes(message, accepted))
-  expect(timeOf(listed) / timeOf(single)).toBeLessThan(4)
+  const timeOf = (input: string[]) => {
+    const { profile } = gateFor({ input })
+    return cpuTime(() => checkInputModes(message, profile.modes))
+  }
+  expect(timeOf(modes) / timeOf(['a0/b'])).toBeLessThan(4)
 })

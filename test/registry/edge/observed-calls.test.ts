@@ -1,10 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  createObservations,
-  mergeObservations,
-  type Observations,
-  type ObservedCall,
-} from '../../../src/card/model/observed-calls.ts'
+import { createObservations, mergeObservations, type Observations } from '../../../src/card/model/observed-calls.ts'
+import type { CallEnd, ForwardedCall } from '../../../src/registry/edge/call-outcome.ts'
 import { observeCall, observeMediaTypes, sendObservations } from '../../../src/registry/edge/observed-calls.ts'
 import { executionContext as ctx } from '../../support/kv.ts'
 
@@ -26,13 +22,14 @@ const recordObservations = async (id: string, observations: Observations): Promi
 }
 const env = { REGISTRY: { getByName: () => ({ recordObservations }) } } as unknown as Env
 
-const answered: ObservedCall = {
-  ...{ operation: 'send', protocol: 'JSONRPC 1.0', outcome: 'answered', protocolOutcome: 'answered' },
-}
-const streamed: ObservedCall = { ...answered, operation: 'stream', streaming: 'answered' }
+const sending: ForwardedCall = { operation: 'send', binding: 'JSONRPC', version: '1.0' }
+const answered: CallEnd = { status: 200, isStream: false }
+const streamed: CallEnd = { status: 200, isStream: true }
 
-const observe = (times = 1, call = answered, id = agent): void => {
-  for (let time = 0; time < times; time++) observeCall(id, call, env, ctx)
+type Observed = { call?: ForwardedCall; end?: CallEnd; id?: string }
+
+const observe = (times = 1, { call = sending, end = answered, id = agent }: Observed = {}): void => {
+  for (let time = 0; time < times; time++) observeCall(id, call, end, { env, ctx })
 }
 const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
 const counts = () => sent.map(({ observations }) => observations.calls)
@@ -66,8 +63,8 @@ describe('what an isolate observes', () => {
     await pass(1)
     observe(2)
     await pass(1)
-    observe(1, streamed)
-    observe(1, { ...answered, outcome: 'failed', protocolOutcome: 'failed', failure: 'timeout' })
+    observe(1, { call: { ...sending, operation: 'stream' }, end: streamed })
+    observe(1, { end: { error: 'timeout' } })
     await pass(1)
     expect(counts()).toEqual([1, 4])
     observeMediaTypes(agent, ['image/png'], env, ctx)
@@ -78,7 +75,7 @@ describe('what an isolate observes', () => {
     await pass(40)
     // What is known is due in 19 seconds.
     observe()
-    observe(1, { ...answered, operation: 'getTask' })
+    observe(1, { call: { ...sending, operation: 'getTask' } })
     await pass(1)
     expect(counts()).toEqual([1, 4, 0, 2])
   })
@@ -127,7 +124,7 @@ describe('what an isolate observes', () => {
   })
 
   it('is of at most a thousand agents at a time', async () => {
-    for (let agent = 0; agent <= 1000; agent++) observe(1, answered, `a${agent}`)
+    for (let agent = 0; agent <= 1000; agent++) observe(1, { id: `a${agent}` })
     await sendObservations('a0', env)
     await sendObservations('a1', env)
     await sendObservations('a1000', env)

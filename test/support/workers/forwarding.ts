@@ -1,5 +1,14 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { forward } from '../../../src/gateway/upstream/forward.ts'
+import * as v from 'valibot'
+import type { A2ACall } from '../../../src/a2a/operations.ts'
+import { missingCardProfile } from '../../../src/card/call-profile.ts'
+import { Manifest } from '../../../src/card/manifest/manifest.ts'
+import { permit } from '../../../src/gateway/gate/admit.ts'
+import { agentById } from '../../../src/gateway/gate/exchange.ts'
+import { Gate } from '../../../src/gateway/gate/gate.ts'
+import { JsonRpcExchange } from '../../../src/gateway/receive/json-rpc.ts'
+import { ResponseCheck } from '../../../src/gateway/responses/response-check.ts'
+import { requestAgent } from '../../../src/gateway/send.ts'
 
 /** A test's instructions to the Worker, in the header `Settings`. */
 export type Settings = {
@@ -25,36 +34,31 @@ export class Agent extends WorkerEntrypoint {
   }
 }
 
-/** Runs `forward` in the real runtime. A failure is sent as JSON with status 599. */
+/** Requests an agent in the real runtime, which checks its response. A failure is sent as JSON with status 599. */
 export class Forwarding extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const settings: Settings = JSON.parse(request.headers.get('Settings') ?? '')
     const { url, service, streams = false, works, ...options } = settings
     if (works) this.ctx.waitUntil(scheduler.wait(60_000))
-    const agent = (this.ctx.exports as unknown as { Agent: Fetcher }).Agent
-    const form = { binding: 'JSONRPC', version: '1.0', id: 7, operation: streams ? 'stream' : 'send' } as const
-    const result = await forward(
+    const env = { ALLOWED_ORIGINS: new URL(url).origin } as Env
+    const gate = new Gate('weather', missingCardProfile(v.parse(Manifest, { card: {} })), env, [])
+    // What is observed of the agent must not keep the request alive.
+    const ctx = { waitUntil: () => undefined } as unknown as ExecutionContext
+    const call: A2ACall = {
+      ...{ binding: 'JSONRPC', version: '1.0', dialect: '1.0', operation: streams ? 'stream' : 'send' },
+      ...{ id: 7, params: {}, extensions: [] },
+    }
+    const check = new ResponseCheck(new JsonRpcExchange(request, env, ctx, agentById()), gate, permit(gate, call))
+    const result = await requestAgent(
       {
-        form,
-        answered: form,
-        target: { binding: 'JSONRPC', version: '1.0', url },
-        service: service ? agent : undefined,
-        method: 'POST',
-        body: await request.text(),
-        streams,
-        extensions: [],
-        headers: request.headers,
-        containsHostToken: () => false,
-        credentials: { pass: [] },
+        url,
+        init: { method: 'POST', body: await request.text(), redirect: 'manual' },
+        route: {
+          ...{ credentials: { pass: [] }, timeoutSeconds: 5 },
+          service: service ? (this.ctx.exports as unknown as { Agent: Fetcher }).Agent : undefined,
+        },
       },
-      {
-        timeoutSeconds: 5,
-        idleSeconds: 5,
-        allowedOrigins: new Set([new URL(url).origin]),
-        pseudonym: 'test',
-        answers: { level: 'enforce', warn: () => undefined },
-        ...options,
-      },
+      { form: call, check, translate: undefined, hasSecret: false, idleSeconds: 5, ...options },
     )
     return 'kind' in result ? Response.json(result, { status: 599 }) : result
   }

@@ -1,0 +1,2 @@
+export { hasSmallBody, JsonRpcExchange, parseBody, readBody } from './json-rpc.ts'
+export { RestExchange } from './rest.ts'

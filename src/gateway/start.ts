@@ -1,1 +1,0 @@
-export { agentCall, hostCall, namedCall } from './jsonrpc-binding.ts'

@@ -1,2 +1,0 @@
-export { forward, misconfigured } from './forward.ts'
-export * from './request.ts'

@@ -1,0 +1,48 @@
+import { type A2ACall, firstDefined, operations } from '../../a2a/index.ts'
+import { type Authentication, clientKey, distinctSubject } from '../../auth/index.ts'
+import type { CallProfile, McpAgentProfile } from '../../card/index.ts'
+import { config } from '../../config.ts'
+import { MAX_TOOL_SECONDS } from '../../limits.ts'
+import { type BridgeCall, resolveToolCall } from './tool-call.ts'
+
+/** A call as it is written for the agent, in A2A 1.0 over JSON-RPC. */
+type ToolRequest = { call: A2ACall; message: { body?: string | undefined } | undefined }
+
+/** A caller, and the id of the agent that it calls. */
+type ToolCaller = { id: string; caller: Authentication; request: Request; env: Env }
+
+/** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
+export const routeToTools = (
+  { call, message }: ToolRequest,
+  { mcp, service, secret }: Pick<CallProfile, 'service' | 'secret'> & { mcp: McpAgentProfile },
+  { id, caller, request, env }: ToolCaller,
+) => {
+  const { sends, streams = false } = operations[call.operation]
+  // A message to a task is an answer to the elicitation of its tool.
+  const continues = sends && (firstDefined(firstDefined(call.params, 'message'), 'taskId') ?? '') !== ''
+  const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
+  if (toolCall && 'kind' in toolCall) return toolCall
+  const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
+  const { url, session } = mcp
+  const bridgeCall: BridgeCall = {
+    agent: id,
+    caller: distinctSubject(caller),
+    address: caller.authenticated ? '' : clientKey(request),
+    upstream: { url, service, secret, session },
+    ...(toolCall && 'resource' in toolCall && toolCall),
+    ...(toolCall &&
+      'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
+    timeoutSeconds,
+    streams,
+    request: message?.body ?? '',
+    id: JSON.stringify(call.id),
+  }
+  const init = { method: 'POST', body: JSON.stringify(bridgeCall) }
+  return {
+    service: { fetch: () => env.MCP_AGENTS.getByName(id).fetch('https://mcp-agent.internal/', init) },
+    // The caller's credentials are for this host. The Durable Object adds those of the server.
+    credentials: { pass: [] },
+    // A tool may take long while it reports progress; the Durable Object limits the time between two reports.
+    timeoutSeconds: sends ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
+  }
+}
