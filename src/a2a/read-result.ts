@@ -68,6 +68,9 @@ type ResultObject = keyof typeof objectKinds
 /** The facts of an answer; or, if it is not A2A, the path in it and what must be there, without text of the agent. */
 export type ReadResult = ResultFacts | { fault: string }
 
+/** The fault of a body that is not JSON. */
+export const NOT_JSON = { fault: 'the body must be JSON' }
+
 /** The place of an answer: the body of a response, that of one with an error status, or the data of an event. */
 export type AnswerPlace = 'response' | 'error-response' | 'event'
 

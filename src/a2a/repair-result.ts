@@ -15,6 +15,7 @@ import {
   type AnswerPlace,
   type CheckedAnswer,
   isRestError,
+  NOT_JSON,
   type VisibleTasks,
 } from './read-result.ts'
 
@@ -292,7 +293,7 @@ const writeVisible = ({ tasks }: JsonObject, { ids, ...page }: VisibleTasks): Js
 export const redactPushConfigs = (checked: CheckedAnswer, text: string, status: number): CheckedAnswer => {
   if (checked !== undefined && 'kind' in checked) return checked
   const parsed = parseJsonLossless(checked?.text ?? text)
-  if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
+  if ('kind' in parsed) return { kind: 'invalid-response', status, detail: NOT_JSON.fault }
   return { ...checked, text: JSON.stringify(withoutSecrets(parsed.value)) }
 }
 

@@ -6,7 +6,7 @@ import { foldName, isFreeForm } from './message.ts'
 import { type A2ACall, type OperationName, operations } from './operations.ts'
 
 /** The tasks and contexts that a call names, each once. */
-export type TaskReferences = { tasks: string[]; contexts: string[] }
+type TaskReferences = { tasks: string[]; contexts: string[] }
 
 /**
  * Reads every task and context that an agent might find in a call, in both versions and bindings: under the names of

@@ -5,7 +5,7 @@ import { type CallError, invalidParam } from '../call-error.ts'
 import { parseJsonLossless } from '../jsonrpc.ts'
 import { namesInPushConfig, protoNames, shapes } from '../objects/index.ts'
 import { type A2ACall, methodOf, type OperationName, operations } from '../operations.ts'
-import type { AnswerPlace } from '../read-result.ts'
+import { type AnswerPlace, NOT_JSON } from '../read-result.ts'
 import { matchRestPath, normalizeRestPath, pathOf } from '../rest-paths.ts'
 import { shapeOfCall } from '../sent-message.ts'
 import { isPresent, type Loss, type Translation } from './objects.ts'
@@ -53,7 +53,7 @@ export const bridgeCall = (call: A2ACall, { binding, version }: Protocol) => {
     translate: (text: string, place: AnswerPlace, status: number): AnswerForCaller | CallError => {
       const parsed = parseJsonLossless(text === '' ? 'null' : text)
       // JavaScript can read some text that it cannot write again.
-      if ('kind' in parsed) return { kind: 'invalid-response', status, detail: 'the body must be JSON' }
+      if ('kind' in parsed) return { kind: 'invalid-response', status, detail: NOT_JSON.fault }
       const { body, ...translated } = translateAnswer(parsed.value, place, status, answers)
       return { ...translated, text: JSON.stringify(body) }
     },

@@ -16,7 +16,7 @@ import type { AgentParameter, TranslateAnswer, UpstreamMessage } from '../upstre
 import type { OutputWarning } from './content-negotiation.ts'
 import type { Gate } from './gate.ts'
 
-/** An agent by its id, empty if there is none, and as the caller named it: errors repeat only what the caller wrote. */
+/** The id of an agent, empty for none, and the name that the caller used: errors repeat only what the caller wrote. */
 export type AgentRef = { id: string; named: string }
 
 /** Refers to an agent that the caller names by its id. */

@@ -7,6 +7,7 @@ import {
   hasId,
   type Inspected,
   listsTasks,
+  NOT_JSON,
   operations,
   type ReadResult,
   type ResultFacts,
@@ -37,7 +38,6 @@ type Checking = CheckedAnswer | Promise<CheckedAnswer>
 /** A response as it was read, and what was repaired before that. */
 type Answer = { text: string; value: unknown; read: ReadResult; repairs: readonly AnswerRepair[] }
 
-const NOT_JSON = { fault: 'the body must be JSON' }
 const NO_REPAIRS: readonly AnswerRepair[] = []
 
 /**
@@ -79,8 +79,8 @@ export class ResponseCheck {
 
   /**
    * Checks the JSON text of a response, or of an event. Text that is not JSON is refused at every level, but for an
-   * event: part of its stream has passed. The text that replaces an event is empty if it is left out. The promise is
-   * for what is stored elsewhere: the owners of tasks, and the extended card.
+   * event: part of its stream has passed. The text that replaces an event is empty if it is left out. Returns a
+   * promise only where it reads the owners of tasks or the extended card.
    */
   check(text: string, place: AnswerPlace, status: number): Checking {
     const checked = this.#checkUnredacted(text, place, status)
@@ -113,7 +113,7 @@ export class ResponseCheck {
     logStream(this.#exchange, { error })
   }
 
-  /** Counts the response for the caller, or why there is none. */
+  /** Counts the response that the caller gets, or the error in its place. */
   end(response: Response | CallError): void {
     if ('kind' in response) {
       if (!NOT_OBSERVED.has(response.kind)) this.#countResponse(this.#passed ?? response, 200, false)

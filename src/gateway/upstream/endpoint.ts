@@ -44,7 +44,6 @@ export class Endpoint {
   readonly #env: Env
   /** The last headers for each version, type and kind of response, and the host name in their `Via`. */
   readonly #prebuilt = new Map<string, { host: string; headers: Headers }>()
-
   /** The last path without a query, and its URL. */
   #last: { path?: string; url?: string | undefined } = {}
 

@@ -26,7 +26,7 @@ export type CallEnd = (
 }
 
 /** A call as it is counted. Observers compare `fact` to see whether it shows something new. */
-export type CountedCall = { readonly observed: ObservedCall; readonly fact: string }
+type CountedCall = { readonly observed: ObservedCall; readonly fact: string }
 
 const METHOD_NOT_FOUND = specifiedError('METHOD_NOT_FOUND').code
 const PUSH_NOTIFICATION_NOT_SUPPORTED = specifiedError('PUSH_NOTIFICATION_NOT_SUPPORTED').code
