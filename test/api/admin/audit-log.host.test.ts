@@ -23,29 +23,26 @@ const read = async (query = '', from: Parameters<typeof senderTo>[0] = host): Pr
 
 describe('GET /audit', () => {
   it('shows writes, tokens and refusals with their actors, newest first, and no secret', async () => {
-    const { number: before = 0 } = (await read('limit=1')).head ?? {}
-    const writer = await host.issue({ scopes: ['write'], agents: ['mine-*'], note: 'note of the token' })
+    // On a host that many tests share, the refusals of `admin` can be too many to be recorded.
+    const own = await startNodeHost()
+    const sendOwn = senderTo(own)
+    const issued = await sendOwn('/tokens', { token, body: { scopes: ['write'], agents: ['mine-*'], note: 'a note' } })
+    const writer = issued.body as { id: string; token: string }
     const put = async (id: string, body: object = minimalCard, headers = {}) =>
-      (await send(`/agents/${id}`, { method: 'PUT', token: writer.token, body: { ...body }, headers })).status
+      (await sendOwn(`/agents/${id}`, { method: 'PUT', token: writer.token, body: { ...body }, headers })).status
     expect(await put('mine-a')).toBe(201)
     expect(await put('other')).toBe(403)
     expect(await put('mine-a', { card: {} })).toBe(422)
     expect(await put('mine-a', minimalCard, { 'If-None-Match': '*' })).toBe(412)
-    expect((await send('/agents/mine-a', { method: 'DELETE' })).status).toBe(401)
-    expect((await send('/agents/mine-a/refresh', { token: writer.token })).status).toBe(409)
-    expect((await send('/agents/mine-a', { method: 'DELETE', token: writer.token })).status).toBe(204)
-    expect((await send(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(204)
-    expect((await send(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(404)
-    const { entries, head } = await read('limit=100')
-    entries.reverse()
-    // Other tests write to this host at the same time.
-    const written = entries.filter(
-      ({ number, actor, agent, details }) =>
-        number > before && (actor === writer.id || agent === 'mine-a' || details?.token === writer.id),
-    )
+    expect((await sendOwn('/agents/mine-a', { method: 'DELETE' })).status).toBe(401)
+    expect((await sendOwn('/agents/mine-a/refresh', { token: writer.token })).status).toBe(409)
+    expect((await sendOwn('/agents/mine-a', { method: 'DELETE', token: writer.token })).status).toBe(204)
+    expect((await sendOwn(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(204)
+    expect((await sendOwn(`/tokens/${writer.id}`, { method: 'DELETE', token })).status).toBe(404)
+    const { entries, head } = await read('limit=100', own)
     const refused = (code: string, status: number) => ({ what: 'write-refused', details: { code, status } })
-    expect(written).toMatchObject([
-      { actor: 'admin', what: 'token-issued', details: { token: writer.id } },
+    expect(entries.reverse()).toMatchObject([
+      { number: 1, actor: 'admin', what: 'token-issued', details: { token: writer.id } },
       { actor: writer.id, what: 'agent-registered', agent: 'mine-a', seq: 1 },
       { actor: writer.id, agent: 'other', ...refused('forbidden', 403) },
       { actor: writer.id, agent: 'mine-a', ...refused('invalid-card', 422) },
@@ -53,18 +50,17 @@ describe('GET /audit', () => {
       { actor: 'anonymous', agent: 'mine-a', ...refused('no-token', 401) },
       { actor: writer.id, agent: 'mine-a', ...refused('no-source', 409) },
       { actor: writer.id, what: 'agent-removed', agent: 'mine-a', seq: 2 },
-      { actor: 'admin', what: 'token-revoked', details: { token: writer.id } },
+      { number: 9, actor: 'admin', what: 'token-revoked', details: { token: writer.id } },
+      { actor: 'admin', ...refused('token-not-found', 404) },
     ])
-    const notFound = entries.filter(({ number, details }) => number > before && details?.code === 'token-not-found')
-    expect(notFound).toContainEqual(expect.objectContaining({ actor: 'admin', ...refused('token-not-found', 404) }))
-    expect(notFound[0]).not.toHaveProperty('agent')
+    expect(entries.at(-1)).not.toHaveProperty('agent')
     expect(
       entries
         .slice(1)
         .map((entry, index) => findChainBreak(entry, entries[index]))
         .filter(Boolean),
     ).toEqual([])
-    expect(head).toMatchObject({ number: entries.at(-1)?.number, hash: entries.at(-1)?.hash })
+    expect(head).toMatchObject({ number: 10, hash: entries.at(-1)?.hash })
     expect(JSON.stringify(entries)).not.toContain(writer.token.slice(16))
   })
 
