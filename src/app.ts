@@ -163,18 +163,14 @@ router.all('*', routed(pageOr('getNotFoundPage', notFound)))
  * any character that no agent's id and no operation has is left to the router: `/agents/../a2a` is `/a2a`.
  */
 const frequentPatterns = frequentRoutes.map(([method, path, { handler }]) => {
-  const parameter = /:(\w+)/.exec(path)?.[1] ?? ''
-  const pattern = path
-    .replaceAll('.', '\\.')
-    .replace('/:operation+', '/[\\w/:-]+')
-    .replace(`:${parameter}`, '([a-z0-9-]+)')
-  return { method, handler, parameter, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }
+  const pattern = path.replaceAll('.', '\\.').replace('/:operation+', '/[\\w/:-]+').replace(':id', '([a-z0-9-]+)')
+  return { method, handler, pattern: new RegExp(`^https?://[^/?#\\\\]+${pattern}$`) }
 })
 
-const matchFrequent = ({ method, url }: Request): { handler: Handler; params: PathParams } | undefined => {
-  for (const { method: supported, handler, parameter, pattern } of frequentPatterns) {
+const matchFrequent = (method: string, url: string): { handler: Handler; params: PathParams } | undefined => {
+  for (const { method: supported, handler, pattern } of frequentPatterns) {
     const match = supported === method ? pattern.exec(url) : null
-    if (match) return { handler, params: { [parameter]: match[1] } }
+    if (match) return { handler, params: { id: match[1] } }
   }
   return undefined
 }
@@ -184,11 +180,11 @@ const respondToError = async (error: unknown, request: Request): Promise<Respons
   // Loaded with the first error.
   const { toErrorResponse } = await import('./http/error-response.ts')
   const cause = parseUrl(request.url) ? error : problem('invalid-url', 'The request has no valid URL.')
-  return withTransportSecurity(toErrorResponse(cause), request)
+  return withTransportSecurity(toErrorResponse(cause), request.url)
 }
 
 /** Makes browsers use https for a year if this request did (A2A 1.0 §13.4), for this name only, without subdomains. */
-const withTransportSecurity = (response: Response, { url }: Request): Response => {
+const withTransportSecurity = (response: Response, url: string): Response => {
   if (url.startsWith('https:')) response.headers.set('Strict-Transport-Security', 'max-age=31536000')
   return response
 }
@@ -206,15 +202,16 @@ const respondLocally: RequestHandler = async (request, env, ctx) => {
 }
 
 const respond: RequestHandler = (request, env, ctx) => {
-  const match = matchFrequent(request)
+  const { method, url } = request
+  const match = matchFrequent(method, url)
   try {
     const response = match
       ? match.handler(request, env, ctx, match.params)
       : (router.fetch(request, env, ctx) as Promise<Response>)
     return response instanceof Response
-      ? withTransportSecurity(response, request)
+      ? withTransportSecurity(response, url)
       : response.then(
-          response => withTransportSecurity(response, request),
+          response => withTransportSecurity(response, url),
           error => respondToError(error, request),
         )
   } catch (error) {

@@ -70,12 +70,12 @@ export const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 
 /** The `data` and `details` of 1.0: google.rpc.ErrorInfo, and google.rpc.BadRequest where parameters are wrong. */
 const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): JsonObject[] => {
-  const entries = Object.entries(metadata).map(([name, value]) => [name, [value].flat().join(', ')])
-  const info: JsonObject = {
-    '@type': ERROR_INFO,
-    reason,
-    domain,
-    ...(entries.length > 0 && { metadata: Object.fromEntries(entries) }),
+  const info: JsonObject = { '@type': ERROR_INFO, reason, domain }
+  const texts: JsonObject = {}
+  for (const name in metadata) {
+    const value = metadata[name]
+    texts[name] = Array.isArray(value) ? value.join(', ') : String(value)
+    info.metadata = texts
   }
   return violations.length === 0
     ? [info]
@@ -116,8 +116,11 @@ const resolve = <Value extends string | number | object>(
   error: CallError,
 ): Value => (typeof column === 'function' ? column(error) : column)
 
-const shortenMembers = <Value extends object>(value: Value): Value =>
-  Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member)])) as Value
+const shortenMembers = <Value extends object>(value: Value): Value => {
+  const short = { ...value }
+  for (const name in short) short[name] = shorten(short[name]) as Value[typeof name]
+  return short
+}
 
 const shorten = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, MAX_LIST_ITEMS).map(shorten)

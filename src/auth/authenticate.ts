@@ -34,8 +34,8 @@ const WITHHELD: Authentication = { ...UNRECOGNIZED, strippedHeaders: ['authoriza
  * Authenticates a request by the token of this host in its `Authorization` header. Counts invalid tokens. Without
  * a promise where nothing is counted or read: for a token that was valid before, and for credentials of the agent.
  */
-export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) => {
-  const header = request.headers.get('Authorization')
+export const authenticate = (request: Request, env: Env, ctx: ExecutionContext, headers = request.headers) => {
+  const header = headers.get('Authorization')
   return header === null ? ANONYMOUS : authenticateBearer(header.trim(), { request, env, ctx })
 }
 
@@ -47,7 +47,8 @@ export const authenticate = (request: Request, env: Env, ctx: ExecutionContext) 
  */
 export const authenticateForAgent = (caller: Authentication, agent: SecuredAgent, context: RequestContext) => {
   const { request } = context
-  if (hasAny(request, agent.profile.apiKeyHeaders)) return applyCardSchemes(caller, agent, context)
+  if (agent.profile.apiKeyHeaders.some(header => request.headers.has(header)))
+    return applyCardSchemes(caller, agent, context)
   // A token that `authenticate` recognizes is stripped already. Of other credentials, only a JWT is of interest.
   const isUnrecognized = !caller.authenticated && caller.reason === 'unrecognized'
   if (!isUnrecognized || !threeParts.test(request.headers.get('Authorization') ?? '')) return caller
@@ -56,11 +57,6 @@ export const authenticateForAgent = (caller: Authentication, agent: SecuredAgent
 
 /** Matches every text that contains a JWT. */
 const threeParts = /\.[^.]*\./
-
-const hasAny = ({ headers }: Request, names: readonly string[]): boolean => {
-  for (const name of names) if (headers.has(name)) return true
-  return false
-}
 
 type Credentials = { scheme: 'bearer'; token: string } | { scheme: 'none' | 'unrecognized' | 'several' }
 

@@ -45,10 +45,10 @@ const MAX_SEARCHED_TEXTS = 16
  * ADMIN_TOKEN: a call could carry hundreds of guesses, and an agent sees what is withheld from it.
  */
 export const createTokenFinder = (env: Variables): ((text: string) => boolean) => {
-  const { adminToken } = config(env)
   let searched: Map<string, boolean> | undefined
   return text => {
     if (containsIssuedToken(text)) return true
+    const { adminToken } = config(env)
     // Most texts are too short, or this host has no ADMIN_TOKEN.
     if (adminToken === undefined || text.length < adminToken.length) return false
     searched ??= new Map()

@@ -41,14 +41,14 @@ const blocked = new AddressesUntil()
 const limited = new AddressesUntil()
 
 /** Returns the key under which the requests of one client are counted. */
-export const clientKey = (request: Request): string => clientAddress(request) ?? 'unknown'
+export const clientKey = (request: Pick<Request, 'headers'>): string => clientAddress(request) ?? 'unknown'
 
 /** Returns the key under which the requests of one caller are counted: its subject, or else its client. */
-export const callerKey = (caller: Authentication, request: Request): string =>
+export const callerKey = (caller: Authentication, request: Pick<Request, 'headers'>): string =>
   caller.authenticated ? caller.subject : clientKey(request)
 
 /** Returns the client's address, or its own IPv6 /64 network; undefined if the request is not from the network. */
-const clientAddress = ({ headers }: Request): string | undefined => {
+const clientAddress = ({ headers }: Pick<Request, 'headers'>): string | undefined => {
   const address = headers.get('CF-Connecting-IP') ?? undefined
   return address?.includes(':') ? networkOf(address) : address
 }
@@ -121,7 +121,7 @@ export const tooManyAttempts = () => {
 }
 
 /** Records that an address exceeds its rate limit of calls. */
-export const recordLimited = (request: Request, now = Date.now()): void => {
+export const recordLimited = (request: Pick<Request, 'headers'>, now = Date.now()): void => {
   const address = clientAddress(request)
   if (address !== undefined) limited.add(address, now + RATE_LIMIT_SECONDS * 1000)
 }

@@ -27,9 +27,11 @@ export const handleCall = async (exchange: Exchange): Promise<Response> => {
 }
 
 /** Responds with an error. */
-export const refuse = async (failed: CallError, exchange: Exchange, startedAt: number): Promise<Response> => {
-  const error = await countRefusal(failed, exchange)
-  return finish(errorResponse(error, exchange.call ?? exchange.errorForm()), error, exchange, startedAt)
+export const refuse = (failed: CallError, exchange: Exchange, startedAt: number): Response | Promise<Response> => {
+  const respondWith = (error: CallError) =>
+    finish(errorResponse(error, exchange.call ?? exchange.errorForm()), error, exchange, startedAt)
+  const counting = countRefusal(failed, exchange)
+  return counting instanceof Promise ? counting.then(respondWith) : respondWith(counting)
 }
 
 const finish = (response: Response, error: CallError | undefined, exchange: Exchange, startedAt: number): Response => {
@@ -45,24 +47,24 @@ const finish = (response: Response, error: CallError | undefined, exchange: Exch
  * counts too. The body of a refused call is read only if it is small, so that the error has the id of the call.
  */
 export const permitCall = async (exchange: Exchange): Promise<Permitted | CallError> => {
-  const { request, env, ctx } = exchange
-  const starting = startTiming(request)
+  const { request, headers, env, ctx } = exchange
+  const starting = startTiming(exchange)
   if (starting) exchange.timing = await starting
-  const authenticating = authenticate(request, env, ctx)
+  const authenticating = authenticate(request, env, ctx, headers)
   exchange.caller = authenticating instanceof Promise ? await authenticating : authenticating
   exchange.timing?.lap('auth')
-  if (request.headers.has('traceparent'))
-    exchange.trace = continueTrace(request.headers, traceparent => containsAdminToken(traceparent, env))
+  if (headers.has('traceparent'))
+    exchange.trace = continueTrace(headers, traceparent => containsAdminToken(traceparent, env))
   // An address past its limit is counted first: it costs neither a look-up of the agent nor a check of credentials.
   const countedFirst = !exchange.caller.authenticated && isLimited(request) && !(await hasKnownCredentials(request))
-  const refused = countedFirst ? await checkRateLimit(exchange.caller, request, env) : undefined
+  const refused = countedFirst ? await checkRateLimit(exchange.caller, exchange, env) : undefined
   const isNamedInPath = exchange.selector === undefined
   const resolving = refused || !isNamedInPath ? undefined : resolveAgent(exchange)
   const unresolved = resolving instanceof Promise ? await resolving : resolving
   // Credentials that the agent's card names have a limit of their own.
   const isCounted = countedFirst && !exchange.caller.authenticated
-  const limiting = isCounted ? refused : checkRateLimit(exchange.caller, request, env)
-  const isSmall = hasSmallBody(request)
+  const limiting = isCounted ? refused : checkRateLimit(exchange.caller, exchange, env)
+  const isSmall = hasSmallBody(exchange)
   const reading = isSmall ? exchange.readBody() : undefined
   const limited = await limiting
   exchange.timing?.lap('gate')
@@ -105,28 +107,30 @@ export const decideByCard = (exchange: Exchange): Permitted | CallError => {
 }
 
 /** Decides again with the modes of the caller's extended card. Without one, returns the first decision. */
-const decideAgain = async (
+const decideAgain = (
   decision: Permitted | CallError,
   call: A2ACall,
   gate: Gate,
   exchange: Exchange,
-): Promise<Permitted | CallError> => {
-  const modes = gate.profile.agentServesExtendedCard
-    ? await (await import('./extended-card.ts')).fetchExtendedModes(gate, exchange)
-    : await readExtendedModes(gate, exchange)
-  return modes ? admit(gate, call, exchange.caller, modes) : decision
+): Permitted | CallError | Promise<Permitted | CallError> => {
+  const reading = gate.profile.agentServesExtendedCard
+    ? import('./extended-card.ts').then(({ fetchExtendedModes }) => fetchExtendedModes(gate, exchange))
+    : readExtendedModes(gate, exchange)
+  return reading?.then(modes => (modes ? admit(gate, call, exchange.caller, modes) : decision)) ?? decision
 }
 
 /** Sends a permitted call, or responds with an extended card. */
-const respond = async (permitted: Permitted, exchange: Exchange): Promise<Response | CallError> => {
+const respond = (permitted: Permitted, exchange: Exchange): Promise<Response | CallError> | CallError => {
   exchange.warnings = permitted.warnings
   const { gate } = exchange
   const { call, target } = permitted
   if (gate === null || (target === undefined && call.operation !== 'extendedCard')) return { kind: 'closed' }
-  if (target === undefined) {
-    const card = await loadExtendedCard(gate, call.dialect, exchange)
-    return 'kind' in card ? card : exchange.wrapCard(card)
-  }
+  if (target === undefined)
+    return loadExtendedCard(gate, call.dialect, exchange).then(card =>
+      'kind' in card ? card : exchange.wrapCard(card),
+    )
   if (call.operation !== 'extendedCard') return send(permitted, target, gate, exchange)
-  return (await import('./extended-card.ts')).fetchExtendedCard(permitted, target, gate, exchange)
+  return import('./extended-card.ts').then(({ fetchExtendedCard }) =>
+    fetchExtendedCard(permitted, target, gate, exchange),
+  )
 }

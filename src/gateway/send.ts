@@ -106,13 +106,12 @@ const writeRequest = (
   { call, message, translate, assertion }: Permitted,
   route: UpstreamRoute | CallError,
   endpoint: Endpoint,
-  { request, caller, trace, env, timing }: Exchange,
+  { headers, url: requestUrl, type: receivedType, caller, trace, env, timing }: Exchange,
 ): UpstreamRequest | CallError => {
   if ('kind' in route) return route
   timing?.lap('gate')
-  const { headers } = request
   const { method = 'POST', path, body } = message ?? {}
-  const host = hostOf(request.url)
+  const host = hostOf(requestUrl)
   const received = headers.get('Via')
   const via = endpoint.appendVia(received, host)
   const containsHostToken = createTokenFinder(env)
@@ -127,7 +126,7 @@ const writeRequest = (
   const { version, extensions } = call
   const streams = operations[call.operation].streams === true
   // Only one binding has a type of its own.
-  const ownType = translate ? 'application/json' : sentType(headers.get('Content-Type'))
+  const ownType = translate ? 'application/json' : sentType(receivedType)
   const type = body === undefined ? undefined : ownType
   const credentials = withoutStripped(route.credentials, caller.strippedHeaders)
   const addsNothing =
@@ -158,13 +157,25 @@ const withoutStripped = (
     : credentials
 
 /** Returns the host of a URL. Cheaper than `URL`, and safe for the valid URL of a request. */
-const hostOf = (url: string): string => url.slice(url.indexOf('//') + 2).split('/', 1)[0] ?? ''
+const hostOf = (url: string): string => {
+  const start = url.indexOf('//') + 2
+  return url.slice(start, url.indexOf('/', start))
+}
 
 /** Resolves to undefined after a timeout. The promise is not aborted: an AbortSignal would slow down every call. */
 const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), seconds * 1000)
-    promise.then(resolve, reject).then(() => clearTimeout(timer))
+    promise.then(
+      value => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      error => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 
 /** Makes the request to the agent, and returns the response or stream for the caller. */
@@ -179,7 +190,6 @@ export const requestAgent = async (
     return unreachable(error)
   }
   if (operations[options.form.operation].streams && isEventStream(response)) return relayStream(response, options)
-  const read = await readUpstreamResponse(response, init.method, options)
-  if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
-  return read
+  // Awaited, because a promise that a promise resolves to takes longer.
+  return await readUpstreamResponse(response, init.method, options)
 }

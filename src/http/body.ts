@@ -10,21 +10,23 @@ type BodyBytes = { bytes: Uint8Array } | { failed: 'too-large' | 'incomplete' }
  * A body with a `Content-Length` is left to the runtime, which decodes it at half the cost, and replaces what is not
  * UTF-8 by U+FFFD: then the text has another length, or if only the last byte of a character is missing, the same one.
  */
-export const readText = async (message: Request | Response, maxBytes: number): Promise<BodyText> => {
-  const length = declaredContentLength(message)
-  if (length === null || length > maxBytes) {
-    const read = await readBytes(message, maxBytes)
-    return 'bytes' in read ? decodeUtf8(read.bytes) : read
-  }
-  try {
-    // `message.body` is not read: creating the object of the stream would slow down every call.
-    const text = await message.text()
-    // A service binding does not enforce the declared length, as HTTP does.
-    if (isLarger(text, maxBytes)) return { failed: 'too-large' }
-    return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
-  } catch (error) {
-    return incomplete(message, error)
-  }
+export const readText = (
+  message: Request | Response,
+  maxBytes: number,
+  headers = message.headers,
+): Promise<BodyText> => {
+  const length = declaredContentLength(headers)
+  if (length === null || length > maxBytes)
+    return readBytes(message, maxBytes).then(read => ('bytes' in read ? decodeUtf8(read.bytes) : read))
+  // `message.body` is not read: creating the object of the stream would slow down every call.
+  return message.text().then(
+    text => {
+      // A service binding does not enforce the declared length, as HTTP does.
+      if (isLarger(text, maxBytes)) return { failed: 'too-large' }
+      return text.includes('\ufffd') && !hasLength(text, length) ? { failed: 'not-utf-8' } : { text }
+    },
+    error => incomplete(message, error),
+  )
 }
 
 /** Only the client can break off its own request. */
@@ -34,7 +36,7 @@ const incomplete = (message: Request | Response, error: unknown): { failed: 'inc
 }
 
 /** Returns `Content-Length`; null if it is not the number of bytes that will be read (RFC 9112 §6.3). */
-const declaredContentLength = ({ headers }: Request | Response): number | null => {
+const declaredContentLength = (headers: Headers): number | null => {
   const length = headers.get('Content-Length')
   const isReliable = !headers.has('Content-Encoding') && !headers.has('Transfer-Encoding')
   return isReliable && length !== null && /^\d+$/.test(length) ? Number(length) : null
@@ -54,7 +56,7 @@ const INITIAL_BUFFER_BYTES = 16 * 1024
 /** Reads the bytes of a body in the same way, undecoded. */
 export const readBytes = async (message: Request | Response, maxBytes: number): Promise<BodyBytes> => {
   if (message.body === null) return { bytes: new Uint8Array() }
-  const length = declaredContentLength(message)
+  const length = declaredContentLength(message.headers)
   try {
     const reader: ReadableStreamDefaultReader<Uint8Array> = message.body.getReader()
     if (length !== null && length > maxBytes) return await drain(message, reader)

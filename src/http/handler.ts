@@ -22,7 +22,7 @@ export type RequestContext = {
 }
 
 /** Starts to measure a request if its client may prefer that. Loaded on first use, because few clients do. */
-export const startTiming = ({ headers }: Request): Promise<ServerTiming | undefined> | undefined =>
+export const startTiming = ({ headers }: Pick<Request, 'headers'>): Promise<ServerTiming | undefined> | undefined =>
   headers.has('Prefer')
     ? import('./server-timing.ts').then(({ ServerTiming }) => ServerTiming.start(headers))
     : undefined

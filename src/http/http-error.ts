@@ -61,6 +61,16 @@ type NumberField =
   | ('calling_card.duration_ms' | 'calling_card.upstream.status_code')
   | ('http.response.status_code' | 'server.port')
 
+type LogLevel = 'info' | 'warn' | 'error'
+
 /** Writes one structured line to the Worker's log. Fields never contain a token, a body or the value of a header. */
-export const log = (level: 'info' | 'warn' | 'error', event: LogEvent, fields: LogFields): void =>
+export const log = (level: LogLevel, event: LogEvent, fields: LogFields): void =>
   console[level](JSON.stringify({ event, ...fields }))
+
+/** Writes the beginning of lines that differ in their last fields. */
+export const beginLine = (event: LogEvent, fields: LogFields): string =>
+  JSON.stringify({ event, ...fields }).slice(0, -1)
+
+/** Writes a line with such a beginning, and at least one more field. */
+export const endLine = (level: LogLevel, begun: string, fields: LogFields): void =>
+  console[level](`${begun},${JSON.stringify(fields).slice(1)}`)

@@ -24,16 +24,17 @@ export const UNAVAILABLE = { kind: 'unavailable' } as const satisfies CallError
 export const PAST_LIMIT = { kind: 'rate-limit', retryAfter: RATE_LIMIT_SECONDS } as const satisfies CallError
 
 /** Counts a call against the limit of its caller, and refuses it beyond that limit. */
-export const checkRateLimit = async (
+export const checkRateLimit = (
   caller: Authentication,
-  request: Request,
+  request: Pick<Request, 'headers'>,
   env: Env,
-): Promise<CallError | undefined> => {
+): CallError | Promise<CallError | undefined> => {
   if (!caller.authenticated && caller.reason === 'throttled') return BLOCKED
-  const { success } = await env.CALL_LIMIT.limit({ key: callerKey(caller, request) })
-  if (success) return undefined
-  if (!caller.authenticated) recordLimited(request)
-  return PAST_LIMIT
+  return env.CALL_LIMIT.limit({ key: callerKey(caller, request) }).then(({ success }) => {
+    if (success) return undefined
+    if (!caller.authenticated) recordLimited(request)
+    return PAST_LIMIT
+  })
 }
 
 /** The gates of profiles, kept with them: a profile is parsed when it is read from KV. */
@@ -81,12 +82,12 @@ const identifyCaller = (
 }
 
 /** Returns the error of a refused call. After too many failed attempts, that is 429 in place of one of credentials. */
-export const countRefusal = async (
+export const countRefusal = (
   error: CallError,
   { caller, request, env }: Pick<Exchange, 'caller' | 'request' | 'env'>,
-): Promise<CallError> =>
-  (error.kind === 'bad-token' || error.kind === 'unknown-agent') && (await countUnrecognized(caller, request, env))
-    ? BLOCKED
+): CallError | Promise<CallError> =>
+  error.kind === 'bad-token' || error.kind === 'unknown-agent'
+    ? countUnrecognized(caller, request, env).then(isBlocked => (isBlocked ? BLOCKED : error))
     : error
 
 // Extended cards
@@ -115,15 +116,21 @@ export const loadExtendedCard = async (
   return 'kind' in card || !card.source || !isExpired(card.source) ? card : UNAVAILABLE
 }
 
-/** Returns the modes of the extended card that the caller may read, if any: its skills may accept more. */
-export const readExtendedModes = async (
+/**
+ * Returns the modes of the extended card that the caller may read, if any: its skills may accept more. While KV is
+ * unavailable, the public card decides.
+ */
+export const readExtendedModes = (
   { id, profile }: Gate,
   { caller, env, ctx }: Exchange,
-): Promise<CallModes | undefined> => {
+): Promise<CallModes | undefined> | undefined => {
   const tier = hasPermission(caller, 'read', id) ? highestTier(caller, profile) : undefined
-  if (tier === undefined) return undefined
-  // While KV is unavailable, the public card decides.
-  const document = await readExtended({ id, tier, name: '1.0' }, env, ctx).catch(() => null)
+  return tier === undefined
+    ? undefined
+    : readExtended({ id, tier, name: '1.0' }, env, ctx).then(modesOf, () => undefined)
+}
+
+const modesOf = (document: CachedDocument | null): CallModes | undefined => {
   if (document === null) return undefined
   const modes =
     modesOfDocuments.get(document) ?? collectModes(JSON.parse(new TextDecoder().decode(document.body)) as AgentCard)

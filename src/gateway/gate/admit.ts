@@ -153,8 +153,14 @@ export const permit = (gate: Gate, call: A2ACall, warnings: GateWarning[] = [], 
   const { target, isTranslated } = isSent ? gate.route(call) : { target: undefined, isTranslated: false }
   return {
     call: gate.selectsTenant ? dropRoutingParams(call) : call,
-    ...{ target, isTranslated, warnings, hasPushConfig },
-    ...{ message: undefined, translate: undefined, assertion: undefined, inspectTasks: undefined },
+    target,
+    isTranslated,
+    warnings,
+    hasPushConfig,
+    message: undefined,
+    translate: undefined,
+    assertion: undefined,
+    inspectTasks: undefined,
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
 import { type CallTarget, latestVersion } from '../../card/model/index.ts'
-import { type BodyText, log, type RequestContext, type TraceContext } from '../../http/index.ts'
+import { type BodyText, beginLine, endLine, log, type RequestContext, type TraceContext } from '../../http/index.ts'
 import type { CachedDocument } from '../../registry/edge/index.ts'
 import type { AgentParameter, TranslateAnswer, UpstreamMessage } from '../upstream/index.ts'
 import type { OutputWarning } from './content-negotiation.ts'
@@ -62,6 +62,11 @@ export abstract class Exchange implements Readonly<RequestContext> {
   readonly request: Request
   readonly env: Env
   readonly ctx: ExecutionContext
+  /** Of the request. Each read from it calls the runtime, which takes longer than most steps of a call. */
+  readonly headers: Headers
+  readonly url: string
+  /** `Content-Type` of the request. */
+  readonly type: string | null
   /** Set if the caller prefers to see how long each step takes. */
   timing: RequestContext['timing']
   /** Identified by a token of this host; once the agent is resolved, also by credentials that its card names. */
@@ -85,6 +90,9 @@ export abstract class Exchange implements Readonly<RequestContext> {
     this.request = request
     this.env = env
     this.ctx = ctx
+    this.headers = request.headers
+    this.url = request.url
+    this.type = this.headers.get('Content-Type')
     this.agent = isSelected ? agentById() : addressing
     this.selector = isSelected ? addressing : undefined
   }
@@ -117,9 +125,12 @@ export const logCall = (
   status: number,
   milliseconds: number,
 ): void => {
-  const { caller, warnings, upstreamStatus } = exchange
-  log(levelOf(error), 'call', {
-    ...describeCall(exchange),
+  const { gate, call, caller, trace, warnings, upstreamStatus } = exchange
+  const begun = gate && call ? gate.route(call).lines : {}
+  const name = call ? call.operation : ''
+  begun[name] ??= beginLine('call', describeCall(exchange))
+  endLine(levelOf(error), begun[name], {
+    ...(trace && describeTrace(trace)),
     'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
     'error.type': error?.kind,
     'calling_card.detail': detailOf(error),
@@ -141,6 +152,7 @@ export const logStream = (exchange: Exchange, found: { error: CallError } | { wa
   const [error, warning] = 'error' in found ? [found.error, undefined] : [undefined, found.warning]
   log(levelOf(error), 'stream', {
     ...describeCall(exchange),
+    ...(exchange.trace && describeTrace(exchange.trace)),
     'error.type': error?.kind,
     'calling_card.warnings': warning && kindOf(warning),
     'calling_card.detail': detailOf(error ?? warning),
@@ -152,15 +164,15 @@ const levelOf = (error: CallError | undefined): 'error' | 'info' =>
   error?.kind === 'misconfigured' || error?.kind === 'foreign-task' ? 'error' : 'info'
 
 /** Members that are undefined are not written. */
-const describeCall = ({ gate, call, trace }: Exchange) => ({
+const describeCall = ({ gate, call }: Exchange) => ({
   'gen_ai.agent.id': gate?.id,
   'a2a.method.name': call && (methodOf(call.operation, latestVersion) ?? call.operation),
   'a2a.protocol.version': call?.version,
   'calling_card.binding': call?.binding,
-  trace_id: trace?.traceId,
-  span_id: trace?.spanId,
-  parent_span_id: trace?.parentSpanId,
-  trace_flags: trace?.flags,
+})
+
+const describeTrace = ({ traceId, spanId, parentSpanId, flags }: TraceContext) => ({
+  ...{ trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, trace_flags: flags },
 })
 
 const detailOf = (error: GateWarning | undefined): string | undefined =>

@@ -24,6 +24,8 @@ export type Route = {
   target: CallTarget | undefined
   isTranslated: boolean
   versionError: CallError
+  /** The beginning of the log line of each operation. */
+  lines: Partial<Record<string, string>>
 }
 
 /** What a check looks at. */
@@ -130,6 +132,7 @@ export class Gate {
         !isSameProtocol(from, target) &&
         (mcp !== undefined || canTranslate(from, target, bridge)),
       versionError: { kind: 'version', offered: version, accepted: this.versions(binding) },
+      lines: {},
     }
   }
 }

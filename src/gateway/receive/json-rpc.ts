@@ -28,7 +28,7 @@ export class JsonRpcExchange extends Exchange {
   #rpc: JsonRpcRequest = { id: null, method: '', params: {} }
 
   readBody(): Promise<BodyText> | CallError | undefined {
-    return readBody(this.request)
+    return readBody(this.request, this.headers, this.type)
   }
 
   parseBody(read: BodyText | CallError | undefined): CallError | undefined {
@@ -62,14 +62,14 @@ export class JsonRpcExchange extends Exchange {
   }
 
   parse(gate: Gate): A2ACall | CallError {
-    const requested = readVersion(this.request)
+    const requested = readVersion(this)
     if ('kind' in requested) return gate.preferVersionError(requested, 'JSONRPC')
     const { id, method } = this.#rpc
     const resolved = resolveMethod(method, requested.version, () => gate.impliedVersions('JSONRPC'))
     if ('kind' in resolved) return gate.preferVersionError(resolved, 'JSONRPC')
     const { operation, version, dialect } = resolved
     const { params = {} } = this.#rpc
-    const extensions = readExtensions(this.request.headers)
+    const extensions = readExtensions(this.headers)
     const call: A2ACall = { binding: 'JSONRPC', operation, version, dialect, id, params, extensions }
     return 'error' in this.#rpc ? (rejectParams(call) ?? this.#rpc.error) : call
   }
@@ -80,7 +80,7 @@ export class JsonRpcExchange extends Exchange {
 
   errorForm(): ErrorForm {
     const { id, method } = this.#rpc
-    return { binding: 'JSONRPC', version: versionForError(readVersion(this.request), method), id }
+    return { binding: 'JSONRPC', version: versionForError(readVersion(this), method), id }
   }
 
   wrapCard({ body }: Pick<CachedDocument, 'body'>): Response {
@@ -100,7 +100,7 @@ const rejectParams = (call: A2ACall): CallError | undefined => {
 // Bodies
 
 /** Checks whether a request declares a body that is small enough to be read even if the call is refused. */
-export const hasSmallBody = ({ headers }: Request): boolean =>
+export const hasSmallBody = ({ headers }: Pick<Request, 'headers'>): boolean =>
   Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
 /** Checks whether a POST has no body: then it has a length of 0, and no content type. */
@@ -108,13 +108,15 @@ export const isEmptyPost = (request: Request): boolean =>
   request.headers.get('Content-Length') === '0' || request.body === null
 
 /** Reads the body of a call. Returns an error if it is not sent as JSON. */
-export const readBody = (request: Request): Promise<BodyText> | CallError => {
-  const { headers } = request
-  const type = headers.get('Content-Type')
+export const readBody = (
+  request: Request,
+  headers = request.headers,
+  type = headers.get('Content-Type'),
+): Promise<BodyText> | CallError => {
   // What `curl -d` declares, as GopherHole's examples do, is accepted if `Authorization` requires a preflight.
   if (!isJsonType(type) && !(essence(type) === 'application/x-www-form-urlencoded' && headers.has('Authorization')))
     return { kind: 'content-type', offered: type }
-  return readText(request, MAX_CALL_BYTES)
+  return readText(request, MAX_CALL_BYTES, headers)
 }
 
 /** Parses a body that was read. */

@@ -51,7 +51,9 @@ export class RestExchange extends Exchange {
 
   readBody(): Promise<BodyText> | CallError | undefined {
     if ('kind' in this.#match) return this.#match
-    return this.request.method === 'POST' && !isEmptyPost(this.request) ? readBody(this.request) : undefined
+    return this.request.method === 'POST' && !isEmptyPost(this.request)
+      ? readBody(this.request, this.headers, this.type)
+      : undefined
   }
 
   parseBody(read: BodyText | CallError | undefined): CallError | undefined {
@@ -64,7 +66,7 @@ export class RestExchange extends Exchange {
   parse(gate: Gate): A2ACall | CallError {
     if ('kind' in this.#match) return this.#match
     if ('kind' in this.#body) return this.#body
-    const requested = readVersion(this.request)
+    const requested = readVersion(this)
     if ('kind' in requested) return gate.preferVersionError(requested, 'HTTP+JSON')
     const implied = () => gate.impliedVersions('HTTP+JSON')
     const resolved = resolveRestVersion(this.request.method, this.#match, requested.version, implied)
@@ -87,7 +89,7 @@ export class RestExchange extends Exchange {
       // The path wins over the body, and the body over the query.
       params: { ...Object.fromEntries(Object.entries(query).reverse()), ...body, ...pathParams },
       sources: { path: pathParams, query, body },
-      extensions: readExtensions(this.request.headers),
+      extensions: readExtensions(this.headers),
     }
   }
 
@@ -102,7 +104,7 @@ export class RestExchange extends Exchange {
   }
 
   errorForm(): ErrorForm {
-    const { version: named } = { version: undefined, ...readVersion(this.request) }
+    const { version: named } = { version: undefined, ...readVersion(this) }
     const having = 'versions' in this.#match ? this.#match.versions : [versionOfPath(this.#path)]
     return {
       binding: 'HTTP+JSON',

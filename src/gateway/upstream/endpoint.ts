@@ -43,7 +43,7 @@ export class Endpoint {
   readonly #agent: string
   readonly #env: Env
   /** The last headers for each version, type and kind of response, and the host name in their `Via`. */
-  readonly #prebuilt = new Map<string, { host: string; headers: Headers }>()
+  readonly #prebuilt: (Pick<SentHeaders, 'version' | 'type' | 'streams'> & { host: string; headers: Headers })[] = []
   /** The last path without a query, and its URL. */
   #last: { path?: string; url?: string | undefined } = {}
 
@@ -71,13 +71,15 @@ export class Endpoint {
   /** Returns the headers of a call to which its caller adds none. The last of each kind are kept. */
   plainHeaders(sent: SentHeaders, host: string): Headers {
     const { version, type, streams } = sent
-    const key = `${version} ${type} ${streams}`
-    const known = this.#prebuilt.get(key)
+    const known = this.#prebuilt.find(
+      each => each.version === version && each.type === type && each.streams === streams,
+    )
     if (known?.host === host) return known.headers
     const via = this.appendVia(null, host) ?? ''
     const received = { headers: new Headers(), extensions: [], via, containsHostToken: createTokenFinder(this.#env) }
     const headers = new Headers(upstreamHeaders({ ...sent, ...received }))
-    this.#prebuilt.set(key, { host, headers })
+    if (known) Object.assign(known, { host, headers })
+    else this.#prebuilt.push({ version, type, streams, host, headers })
     return headers
   }
 }

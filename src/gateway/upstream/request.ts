@@ -30,11 +30,11 @@ export const rewriteRoutingParams = (
   params: JsonObject,
   { tenant, agentName }: CallTarget,
   selector?: AgentParameter,
-): JsonObject => ({
-  ...(selector === undefined ? params : omit(params, selector)),
-  ...(tenant !== undefined && { tenant }),
-  ...(agentName !== undefined && { agentName }),
-})
+): JsonObject => {
+  const kept = selector === undefined ? params : omit(params, selector)
+  if (tenant === undefined && agentName === undefined) return kept
+  return { ...kept, ...(tenant !== undefined && { tenant }), ...(agentName !== undefined && { agentName }) }
+}
 
 /**
  * The credentials that the agent receives: a secret of the Worker, and then none of the caller's; or the headers of the
