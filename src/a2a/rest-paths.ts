@@ -26,6 +26,8 @@ export type RestRoute = (typeof restRoutes)[number]
 /** `tasks/{id}` would match `tasks/1:cancel` too. */
 const routes = restRoutes.toSorted((left, right) => Number(left.path.endsWith('}')) - Number(right.path.endsWith('}')))
 
+const routesByPath = Map.groupBy(routes, ({ path }) => path)
+
 /** The operation of an HTTP+JSON request, the versions that have its path, and the parameters in the path. */
 export type RestMatch = Pick<RestRoute, 'operation' | 'versions'> & { pathParams: Record<string, string> }
 
@@ -34,10 +36,11 @@ export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/
 
 /** Finds the operation of an HTTP+JSON request by its normalized path, which is still percent-encoded. */
 export const matchRestPath = (method: string, path: string): RestMatch | CallError => {
-  const first = routes.find(({ pattern }) => pattern.test(path))
+  // Most paths have no parameters.
+  const [first = routes.find(({ pattern }) => pattern.test(path))] = routesByPath.get(path) ?? []
   const pathParams = first && readPathParams(first.pattern, path)
   if (pathParams === undefined) return { kind: 'method', method: `${method} /${path}`, version: versionOfPath(path) }
-  const samePath = routes.filter(route => route.path === first?.path)
+  const samePath = routesByPath.get(first?.path ?? '') ?? []
   const route = samePath.find(({ methods }) => methods.includes(method))
   return route
     ? { operation: route.operation, versions: route.versions, pathParams }
@@ -77,7 +80,9 @@ const otherOperation = new RegExp(
 
 const readPathParams = (pattern: RegExp, path: string): Record<string, string> | undefined => {
   try {
-    const encoded = Object.entries(pattern.exec(path)?.groups ?? {})
+    const { groups } = pattern.exec(path) ?? {}
+    if (groups === undefined) return {}
+    const encoded = Object.entries(groups)
     const params = encoded.map(([name, text]): [string, string] => [name, decodeURIComponent(text)])
     return params.some(([, value]) => unsafe.test(value) || otherOperation.test(value))
       ? undefined

@@ -35,17 +35,23 @@ export const jsonResponse = (body: unknown, status = 200, headers?: Record<strin
 export const canHaveBody = (status: number): boolean =>
   status >= 200 && status < 600 && status !== 204 && status !== 205 && status !== 304
 
-const a2aHeaders: Record<string, string> = {
-  ...CORS_HEADERS,
-  'Cache-Control': NO_STORE,
-  'Content-Type': 'application/json',
+/** The headers of responses by their media types: cloning a `Headers` costs half as much as building one. */
+const prebuiltHeaders = new Map<string, Headers>()
+
+/** Agents may have any number of types. */
+const MAX_PREBUILT = 20
+
+const headersOf = (type: string): Headers => {
+  const known = prebuiltHeaders.get(type)
+  if (known) return known
+  const headers = new Headers({ ...CORS_HEADERS, 'Cache-Control': NO_STORE, 'Content-Type': type })
+  if (prebuiltHeaders.size < MAX_PREBUILT) prebuiltHeaders.set(type, headers)
+  return headers
 }
-/** Cloning a prebuilt Headers object costs half as much as building one. */
-const prebuiltHeaders = new Headers(a2aHeaders)
 
 /** Returns the response to an A2A call: JSON that is not cached, unless `extra` says otherwise. */
 export const a2aResponse = (body: BodyInit | null, status: number, extra: Record<string, string> = {}): Response => {
-  const response = new Response(body, { status, headers: prebuiltHeaders })
-  for (const [name, value] of Object.entries(extra)) if (value !== a2aHeaders[name]) response.headers.set(name, value)
+  const response = new Response(body, { status, headers: headersOf(extra['Content-Type'] ?? 'application/json') })
+  for (const [name, value] of Object.entries(extra)) if (name !== 'Content-Type') response.headers.set(name, value)
   return response
 }

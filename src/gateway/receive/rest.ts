@@ -77,7 +77,7 @@ export class RestExchange extends Exchange {
     const { version } = resolved
     const { operation, pathParams } = this.#match
     // Without the version, which is sent as a header. A repeated parameter has its first value only.
-    const named = [...(this.#query ?? [])].filter(([name]) => !isVersionParameter(name))
+    const named = this.#query ? [...this.#query].filter(([name]) => !isVersionParameter(name)) : []
     const query = Object.fromEntries(named.reverse())
     const body = value ?? {}
     return {
@@ -87,18 +87,19 @@ export class RestExchange extends Exchange {
       dialect: versions[version].card,
       id: null,
       // The path wins over the body, and the body over the query.
-      params: { ...Object.fromEntries(Object.entries(query).reverse()), ...body, ...pathParams },
+      params: { ...(named.length > 0 && Object.fromEntries(Object.entries(query).reverse())), ...body, ...pathParams },
       sources: { path: pathParams, query, body },
       extensions: readExtensions(this.headers),
     }
   }
 
   write({ sources }: A2ACall, target: CallTarget): UpstreamMessage {
-    const query = new URLSearchParams(sources?.query)
+    const { query = {} } = sources ?? {}
+    const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : ''
     const hasBody = 'value' in this.#body && this.#body.value !== null
     return {
       method: this.request.method,
-      path: query.size > 0 ? `${this.#path}?${query}` : this.#path,
+      path: this.#path + search,
       ...(hasBody && { body: JSON.stringify(rewriteRoutingParams(sources?.body ?? {}, target)) }),
     }
   }

@@ -203,9 +203,8 @@ export const toClientResponse = (
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   translatedTo?: WireVersion,
 ): Response => {
-  const response = a2aResponse(body, status)
+  const response = a2aResponse(body, status, type === null ? {} : { 'Content-Type': type })
   if (type === null) response.headers.delete('Content-Type')
-  else if (type !== 'application/json') response.headers.set('Content-Type', type)
   for (const name of PASSED_HEADERS) {
     const value = headers.get(name)
     if (value !== null) response.headers.set(name, value)
