@@ -1,4 +1,5 @@
 export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './call-error.ts'
+export * from './content-negotiation.ts'
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export * from './error-response.ts'
 export { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'

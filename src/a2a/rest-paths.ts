@@ -1,4 +1,12 @@
-import { inLine, latestVersion, versions, type WireVersion, wireVersions } from '../card/model/index.ts'
+import {
+  type CallTarget,
+  inLine,
+  latestVersion,
+  versions,
+  type WireVersion,
+  wireVersions,
+} from '../card/model/index.ts'
+import { parseUrl } from '../http/index.ts'
 import type { CallError } from './call-error.ts'
 import { chooseVersion, type ListVersions, type OperationName, operationNames, operations } from './operations.ts'
 
@@ -108,4 +116,34 @@ export const resolveRestVersion = (
     version,
     ...(currentPath !== undefined && { currentName: `${method} /${currentPath}` }),
   }
+}
+
+/**
+ * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the
+ * operation. Leaves out parameters of the query that contain a token of this host. Returns undefined if the path would
+ * lead out of the endpoint.
+ */
+export const upstreamUrl = (
+  { binding, version, url, tenant }: CallTarget,
+  path = '',
+  containsHostToken: (text: string) => boolean = () => false,
+): string | undefined => {
+  if (binding === 'JSONRPC') return url
+  const target = parseUrl(url)
+  const [operation = '', ...query] = path.replace(/^\/+/, '').split('?')
+  const below = tenant === undefined ? operation : `${encodeURIComponent(tenant)}/${operation}`
+  if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
+  const base = target.pathname.replace(/(?<!\/)\/+$/, '')
+  // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
+  const { pathPrefix } = versions[version]
+  const hasPrefix = pathPrefix !== '' && `${base}/`.endsWith(`/${pathPrefix}`) && below.startsWith(pathPrefix)
+  target.pathname = `${base}/${hasPrefix ? below.slice(pathPrefix.length) : below}`
+  const params = [...new URLSearchParams(query.join('?'))].filter(([name, value]) => {
+    // The version is sent as a header, and the tenant of the card in the path.
+    const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)
+    return !isSentElsewhere && ![name, value].some(containsHostToken)
+  })
+  // All at once: each change to the parameters of a URL writes all of them again.
+  if (params.length > 0) target.search = `${new URLSearchParams([...target.searchParams, ...params])}`
+  return target.href
 }

@@ -1,9 +1,9 @@
-import { parseEvents, SseFramer } from '../a2a/index.ts'
+import { parseEvents, SseFramer, upstreamUrl } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
 import type { CallTarget, Protocol } from '../card/model/index.ts'
 import { config } from '../config.ts'
 import { agentCall, callGateOnly, restCall } from '../gateway/index.ts'
-import { type UpstreamMessage, upstreamHeaders, upstreamUrl } from '../gateway/upstream/index.ts'
+import { type UpstreamMessage, upstreamHeaders } from '../gateway/upstream/index.ts'
 import {
   appendVia,
   blockOrigins,

@@ -166,16 +166,7 @@ const hostOf = (url: string): string => {
 const withTimeout = <Value>(promise: Promise<Value>, seconds: number): Promise<Value | undefined> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), seconds * 1000)
-    promise.then(
-      value => {
-        clearTimeout(timer)
-        resolve(value)
-      },
-      error => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
+    promise.then(resolve, reject).then(() => clearTimeout(timer))
   })
 
 /** Makes the request to the agent, and returns the response or stream for the caller. */

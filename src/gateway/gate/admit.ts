@@ -1,7 +1,9 @@
 import {
   type A2ACall,
   type CallError,
+  checkInputModes,
   checkMessage,
+  checkOutputModes,
   dropRoutingParams,
   type MessageFacts,
   operations,
@@ -12,7 +14,6 @@ import { type Authentication, BLOCK_SECONDS, hasPermission } from '../../auth/in
 import type { CallProfile } from '../../card/index.ts'
 import type { CallModes } from '../../card/model/index.ts'
 import { blockReason } from '../../http/index.ts'
-import { checkInputModes, checkOutputModes } from './content-negotiation.ts'
 import type { AgentRef, GateWarning, Permitted } from './exchange.ts'
 import type { ActiveCheck, CheckedCall, Gate } from './gate.ts'
 

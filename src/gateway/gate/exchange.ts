@@ -6,6 +6,7 @@ import {
   type ErrorForm,
   type Inspected,
   methodOf,
+  type OutputWarning,
   type ResultFacts,
 } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
@@ -13,7 +14,6 @@ import { type CallTarget, latestVersion } from '../../card/model/index.ts'
 import { type BodyText, beginLine, endLine, log, type RequestContext, type TraceContext } from '../../http/index.ts'
 import type { CachedDocument } from '../../registry/edge/index.ts'
 import type { AgentParameter, TranslateAnswer, UpstreamMessage } from '../upstream/index.ts'
-import type { OutputWarning } from './content-negotiation.ts'
 import type { Gate } from './gate.ts'
 
 /** The id of an agent, empty for none, and the name that the caller used: errors repeat only what the caller wrote. */

@@ -58,7 +58,6 @@ export class Gate {
   readonly upstream: ReturnType<typeof resolveUpstream>
   readonly #routes = new Map<WireVersion, Partial<Record<CallBinding, Route>>>()
   readonly #endpoints = new Map<CallTarget, Endpoint>()
-  readonly #versions = new Map<CallBinding, WireVersion[]>()
 
   constructor(id: string, profile: CallProfile, env: Env, checks: readonly ActiveCheck[]) {
     this.id = id
@@ -90,10 +89,7 @@ export class Gate {
   /** Returns the versions in which the agent can be called in a binding, oldest first. */
   versions(binding: CallBinding): WireVersion[] {
     const { targets, bridge } = this.profile
-    const known = this.#versions.get(binding)
-    const versions = known ?? wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
-    if (!known) this.#versions.set(binding, versions)
-    return versions
+    return wireVersions.filter(version => isReachable({ binding, version }, targets, bridge))
   }
 
   /** Lists on demand what a call without a version can mean: of compatible versions, those of the agent itself. */

@@ -1,5 +1,4 @@
 export * from './access.ts'
 export { admit, authorize, authorizeRead, permit } from './admit.ts'
-export { createOutputComparison } from './content-negotiation.ts'
 export * from './exchange.ts'
 export type { Gate } from './gate.ts'

@@ -45,91 +45,60 @@ export type ResponseOptions = {
 export const isEventStream = ({ ok, status, headers }: Response): boolean =>
   ok && canHaveBody(status) && essence(headers.get('Content-Type')) === 'text/event-stream'
 
-/** The head of an agent's response: reading a member of a `Response` takes longer than reading one of this. */
-type ReceivedHead = Pick<Response, 'ok' | 'status' | 'headers'> & {
-  type: string | null
-  isJson: boolean
-  /** JSON that is declared as plain text, which some servers do by default and official clients accept. */
-  isPlainText: boolean
-  /** Over HTTP+JSON, the response to a DELETE may be empty. */
-  mayBeEmpty: boolean
-}
-
 type Responding = Response | CallError | Promise<Response | CallError>
 
 /**
  * Reads a response that is not a stream, and builds the one for the caller: its JSON byte for byte, except for a BOM.
- * Rejects responses that are not JSON, too large, or redirects.
+ * JSON may be declared as plain text, which some servers do by default and official clients accept. Rejects responses
+ * that are not JSON, too large, or redirects.
  */
 export const readUpstreamResponse = (upstream: Response, method: string, options: ResponseOptions): Responding => {
+  const { form, check, translate, hasSecret, maxBytes = MAX_RESPONSE_BYTES } = options
   const { ok, status, headers } = upstream
+  const received = { ok, status, headers }
   const type = headers.get('Content-Type')
   const isDeclared = isJsonType(type)
   const isPlainText = !isDeclared && ok && essence(type) === 'text/plain'
   const isJson = isDeclared || isPlainText
+  // Over HTTP+JSON, the response to a DELETE may be empty.
   const mayBeEmpty = method === 'DELETE'
-  const received = { ok, status, headers, type, isJson, isPlainText, mayBeEmpty }
-  const unusable = findUnusable(status, options)
-  if (unusable === undefined && (isJson || mayBeEmpty))
-    return readText(upstream, options.maxBytes ?? MAX_RESPONSE_BYTES, headers).then(
-      read => checkBody(read, received, options),
-      unreachable,
-    )
-  upstream.body?.cancel().catch(() => undefined)
-  return unusable ?? replaceResponse(received, options)
-}
-
-const checkBody = (read: BodyText, received: ReceivedHead, options: ResponseOptions): Responding => {
-  const { ok, status } = received
-  const { check, maxBytes = MAX_RESPONSE_BYTES } = options
-  if ('failed' in read)
-    return read.failed === 'too-large'
-      ? { kind: 'response-too-large', maxBytes, status }
-      : { kind: 'invalid-response', status }
-  const { text } = read
-  if (received.mayBeEmpty && ok && text === '') return passOn(null, received, options)
-  if (!received.isJson || !canHaveBody(status)) return replaceResponse(received, options)
-  const respond = (checked: CheckedAnswer) => {
-    if (checked === undefined || 'text' in checked) return passOn(checked?.text ?? text, received, options)
-    if (checked.kind !== 'invalid-response') return checked
-    return replaceResponse(received, options, received.isPlainText ? undefined : checked)
+  const passOn = (text: string | null) => {
+    if (translate) return translatedResponse(text ?? '', received, form, translate)
+    return toClientResponse(text, text === null ? null : isPlainText ? jsonTypeOf(form) : type, received)
   }
-  const checking = check.check(text, ok ? 'response' : 'error-response', status)
-  return checking instanceof Promise ? checking.then(respond) : respond(checking)
-}
-
-/** Builds the response with a checked text; null for none. */
-const passOn = (
-  text: string | null,
-  received: ReceivedHead,
-  { form, check, translate }: ResponseOptions,
-): Response | CallError => {
-  const { type, isPlainText } = received
-  if (isPlainText && text !== null) check.reportRepairs(['content-type'], 'response')
-  if (translate) return translatedResponse(text ?? '', received, form, translate)
-  return toClientResponse(text, text === null ? null : isPlainText ? jsonTypeOf(form) : type, received)
-}
-
-/** Builds what replaces a response that cannot be passed on. */
-const replaceResponse = (
-  received: ReceivedHead,
-  { form }: ResponseOptions,
-  invalid: CallError = { kind: 'invalid-response', status: received.status },
-): Response | CallError => {
-  const { status } = received
-  if (status in PASSTHROUGH_STATUSES)
-    return toClientResponse(errorText({ kind: 'agent-refused', status }, form), jsonTypeOf(form), received)
-  const networkError = CLOUDFLARE_ERRORS.get(status)
-  return networkError ? { kind: networkError.failed } : invalid
-}
-
-/** Returns the error of a response that is not read: of a redirect, or of the Worker's own credentials. */
-const findUnusable = (status: number, { hasSecret }: ResponseOptions): CallError | undefined => {
-  if (status >= 300 && status < 400) return { kind: 'redirect', status }
+  const replace = (invalid: CallError = { kind: 'invalid-response', status }) => {
+    if (status in PASSTHROUGH_STATUSES)
+      return toClientResponse(errorText({ kind: 'agent-refused', status }, form), jsonTypeOf(form), received)
+    const networkError = CLOUDFLARE_ERRORS.get(status)
+    return networkError ? { kind: networkError.failed } : invalid
+  }
+  const respond = (text: string, checked: CheckedAnswer) => {
+    if (checked && 'kind' in checked)
+      return checked.kind === 'invalid-response' ? replace(isPlainText ? undefined : checked) : checked
+    if (isPlainText) check.reportRepairs(['content-type'], 'response')
+    return passOn(checked?.text ?? text)
+  }
+  const handleBody = (read: BodyText): Responding => {
+    if ('failed' in read)
+      return read.failed === 'too-large'
+        ? { kind: 'response-too-large', maxBytes, status }
+        : { kind: 'invalid-response', status }
+    const { text } = read
+    if (mayBeEmpty && ok && text === '') return passOn(null)
+    if (!isJson || !canHaveBody(status)) return replace()
+    const checking = check.check(text, ok ? 'response' : 'error-response', status)
+    return checking instanceof Promise ? checking.then(checked => respond(text, checked)) : respond(text, checking)
+  }
+  const isRedirect = status >= 300 && status < 400
   // The caller cannot correct the Worker's own credentials.
-  return hasSecret && (status === 401 || status === 403)
+  const isOwnFault = hasSecret && (status === 401 || status === 403)
+  if ((isJson || mayBeEmpty) && !isRedirect && !isOwnFault)
+    return readText(upstream, maxBytes, headers).then(handleBody, unreachable)
+  upstream.body?.cancel().catch(() => undefined)
+  if (isRedirect) return { kind: 'redirect', status }
+  return isOwnFault
     ? { kind: 'misconfigured', detail: `The agent responds with ${status} to the Worker's own credentials.` }
-    : undefined
+    : replace()
 }
 
 /** Relays a stream of events to the caller, and checks each. */
@@ -159,7 +128,7 @@ export const relayStream = (response: Response, options: ResponseOptions): Respo
 /** Builds the response for another version or binding. An error in place of a stream is an event for clients of 0.3. */
 const translatedResponse = (
   text: string,
-  received: ReceivedHead,
+  received: Pick<Response, 'ok' | 'status' | 'headers'>,
   form: ErrorForm,
   translate: TranslateAnswer,
 ): Response | CallError => {

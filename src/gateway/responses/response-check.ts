@@ -4,6 +4,7 @@ import {
   type AnswerRepair,
   type CallError,
   type CheckedAnswer,
+  createOutputComparison,
   hasId,
   type Inspected,
   listsTasks,
@@ -24,7 +25,6 @@ import { essence, hasDuplicateName, isDeeperThan, type Json } from '../../json/i
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import { type CallEnd, observeCall, observeMediaTypes } from '../../registry/edge/index.ts'
 import {
-  createOutputComparison,
   type Exchange,
   type Gate,
   type GateWarning,

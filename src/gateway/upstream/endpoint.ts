@@ -1,16 +1,10 @@
-import type { CallError } from '../../a2a/index.ts'
+import { type CallError, upstreamUrl } from '../../a2a/index.ts'
 import { createTokenFinder } from '../../auth/index.ts'
 import type { CallProfile } from '../../card/index.ts'
 import type { CallTarget } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { appendVia, blockReason, resolveSecret, resolveService } from '../../http/index.ts'
-import {
-  type HeaderSource,
-  type SentHeaders,
-  type UpstreamCredentials,
-  upstreamHeaders,
-  upstreamUrl,
-} from './request.ts'
+import { type HeaderSource, type SentHeaders, type UpstreamCredentials, upstreamHeaders } from './request.ts'
 
 /** How a call reaches its agent, and the limit of its time. */
 export type UpstreamRoute = {

@@ -1,7 +1,7 @@
 import type { AnswerForCaller } from '../../a2a/bridge/index.ts'
 import type { AnswerPlace, CallError } from '../../a2a/index.ts'
 import { type CallTarget, versions, type WireVersion, wireVersions } from '../../card/model/index.ts'
-import { endToEndHeader, parseUrl, type TraceContext } from '../../http/index.ts'
+import { endToEndHeader, type TraceContext } from '../../http/index.ts'
 import { essence, type Json, type JsonObject, omit } from '../../json/index.ts'
 
 /** A call as it is written for its agent. */
@@ -129,34 +129,4 @@ export const sentType = (header: string | null): string => {
   if (header === 'application/json') return header
   const type = essence(header)
   return restTypes.has(type) ? type : 'application/json'
-}
-
-/**
- * Builds the URL of a call: the endpoint itself; over HTTP+JSON with the tenant, if it has one, and the path of the
- * operation. Leaves out parameters of the query that contain a token of this host. Returns undefined if the path would
- * lead out of the endpoint.
- */
-export const upstreamUrl = (
-  { binding, version, url, tenant }: CallTarget,
-  path = '',
-  containsHostToken: HeaderSource['containsHostToken'] = () => false,
-): string | undefined => {
-  if (binding === 'JSONRPC') return url
-  const target = parseUrl(url)
-  const [operation = '', ...query] = path.replace(/^\/+/, '').split('?')
-  const below = tenant === undefined ? operation : `${encodeURIComponent(tenant)}/${operation}`
-  if (target === null || /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\]|$)|[#\\]/i.test(below)) return undefined
-  const base = target.pathname.replace(/(?<!\/)\/+$/, '')
-  // Some cards of 0.3 have the prefix in their endpoint, others leave it to the client.
-  const { pathPrefix } = versions[version]
-  const hasPrefix = pathPrefix !== '' && `${base}/`.endsWith(`/${pathPrefix}`) && below.startsWith(pathPrefix)
-  target.pathname = `${base}/${hasPrefix ? below.slice(pathPrefix.length) : below}`
-  const params = [...new URLSearchParams(query.join('?'))].filter(([name, value]) => {
-    // The version is sent as a header, and the tenant of the card in the path.
-    const isSentElsewhere = name.toLowerCase() === 'a2a-version' || (name === 'tenant' && tenant !== undefined)
-    return !isSentElsewhere && ![name, value].some(containsHostToken)
-  })
-  // All at once: each change to the parameters of a URL writes all of them again.
-  if (params.length > 0) target.search = `${new URLSearchParams([...target.searchParams, ...params])}`
-  return target.href
 }

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTarget } from '../../../src/card/model/calls.ts'
-import type { CallBinding, WireVersion } from '../../../src/card/model/versions.ts'
 import {
   type HeaderSource,
   rewriteRoutingParams,
   sentType,
   upstreamHeaders,
-  upstreamUrl,
 } from '../../../src/gateway/upstream/request.ts'
 import { appendVia, continueTrace } from '../../../src/http/headers.ts'
 
@@ -163,52 +161,6 @@ it('rewriteRoutingParams removes the parameter that selected the agent, and sets
     [{ agentName: 'DataProcessor' }, 'agentName', { ...params, agentName: 'DataProcessor' }],
   ] as const)
     expect(rewriteRoutingParams(params, { ...target, ...endpoint }, selector)).toStrictEqual(expected)
-})
-
-const origin = 'https://a.example.com'
-const targetAt = (path: string, version: WireVersion = '1.0', binding: CallBinding = 'HTTP+JSON') => ({
-  ...{ url: origin + path, version, binding },
-})
-
-describe('upstreamUrl', () => {
-  it('leaves out a parameter with a token of this host', () => {
-    const rest = `c_${'a'.repeat(12)}_${'b'.repeat(32)}`
-    for (const query of [`access_token=c${rest}`, `access_token=%63${rest}`, `c${rest}=1`])
-      expect(
-        upstreamUrl(targetAt('/a2a?key=1'), `tasks?${query}&pageSize=2`, value => value.startsWith('cc_')),
-        query,
-      ).toBe('https://a.example.com/a2a/tasks?key=1&pageSize=2')
-  })
-
-  it('appends the path to the endpoint of HTTP+JSON, and not to that of JSON-RPC', () => {
-    expect(upstreamUrl(targetAt('/a2a/?key=1', '1.0', 'JSONRPC'), 'ignored')).toBe('https://a.example.com/a2a/?key=1')
-    for (const [endpoint, version, path, expected] of [
-      ['', '1.0', 'message:send', '/message:send'],
-      ['/a2a//', '1.0', 'message:stream', '/a2a/message:stream'],
-      ['/a2a?key=1', '1.0', 'tasks?pageSize=2', '/a2a/tasks?key=1&pageSize=2'],
-      ['', '1.0', 'tasks/a%2Fb:cancel', '/tasks/a%2Fb:cancel'],
-      ['', '1.0', 'tasks/..1', '/tasks/..1'],
-      ['/a2a/v1', '0.3', 'v1/message:send', '/a2a/v1/message:send'],
-      ['/v1/', '0.3', '/v1/tasks/1?historyLength=2', '/v1/tasks/1?historyLength=2'],
-      ['/v1', '1.0', 'message:send', '/v1/message:send'],
-      ['', '1.0', 'tasks?A2A-Version=1.0.1&a2a-version=9&status=x', '/tasks?status=x'],
-    ] as const)
-      expect(upstreamUrl(targetAt(endpoint, version), path), endpoint + path).toBe(origin + expected)
-  })
-
-  it('inserts the tenant', () => {
-    for (const [tenant, path, expected] of [
-      ['north', 'tasks?tenant=south&pageSize=2', 'https://a.example.com/a2a/north/tasks?pageSize=2'],
-      ['a/b c?#%2F', 'tasks/1:cancel', 'https://a.example.com/a2a/a%2Fb%20c%3F%23%252F/tasks/1:cancel'],
-      ['..', 'tasks/1', undefined],
-    ] as const)
-      expect(upstreamUrl({ ...targetAt('/a2a'), tenant }, path), tenant).toBe(expected)
-  })
-
-  it('returns undefined for a path that leads out of the endpoint', () => {
-    for (const path of ['..', 'tasks/../../admin', 'tasks/%2e%2E/x', 'tasks\\..\\x', './x', 'tasks/1#x'])
-      expect(upstreamUrl(targetAt('/a2a'), path), path).toBeUndefined()
-  })
 })
 
 describe('appendVia', () => {

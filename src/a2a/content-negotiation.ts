@@ -1,5 +1,4 @@
-import { type CallError, invalidParam, type MessageFacts } from '../../a2a/index.ts'
-import type { CallModes, Modes } from '../../card/model/index.ts'
+import type { CallModes, Modes } from '../card/model/index.ts'
 import {
   createAcceptance,
   isMediaRange,
@@ -7,8 +6,10 @@ import {
   type MediaRange,
   ModeIndex,
   parseMediaRange,
-} from '../../json/index.ts'
-import { MAX_OUTPUT_MODES, MAX_PARTS } from '../../limits.ts'
+} from '../json/index.ts'
+import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
+import { type CallError, invalidParam } from './call-error.ts'
+import type { MessageFacts } from './message.ts'
 
 /** Refuses a message with a part whose media type the agent does not accept. */
 export const checkInputModes = (
