@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import { MAX_REFUSED_CALL_BYTES } from '../../src/limits.ts'
 import { type IssuerServer, startIssuer } from '../../test/support/issuer.ts'
 import type { HostConfig } from '../../test/support/runtime.ts'
 import { rootAgent, type TestedAgent } from './agents.ts'
@@ -90,10 +91,13 @@ const runOn = async (host: DiffHost, cases: readonly CallSequence[]): Promise<Ba
     logs.set(id, [...(logs.get(id) ?? []), line])
   }
   const exchanges = cases.map(({ agent }) => host.agent.take(agent.id))
-  const results = cases.map(({ agent: { id } }, index) => {
+  const results = cases.map(({ agent: { id }, steps }, index) => {
     const own = logs.get(id) ?? []
     logs.delete(id)
-    return toComparable({ responses: responses[index] ?? [], exchanges: exchanges[index] ?? [] }, own, host)
+    const result = toComparable({ responses: responses[index] ?? [], exchanges: exchanges[index] ?? [] }, own, host)
+    // A large body that is refused unread may have to be sent several times, each of which is logged.
+    const isLarge = steps.some(({ body }) => body !== undefined && body.length > MAX_REFUSED_CALL_BYTES)
+    return isLarge ? { ...result, logs: [...new Set(result.logs)].sort() } : result
   })
   const { requests } = toComparable({ responses: [], exchanges: host.agent.take(rootAgent.id) }, [], host)
   const normalizer = new Normalizer(host)

@@ -182,8 +182,13 @@ export class DiffHost {
   }
 }
 
-/** Sends a request; again where its connection was kept alive, and the host has closed it in the meantime. */
-const sendRequest = (options: RequestOptions, body: Buffer | undefined): Promise<Received> =>
+const MAX_ATTEMPTS = 8
+
+/**
+ * Sends a request; again where the host has closed the connection: one that was kept alive, or that of a large body
+ * that it does not read, whose response may be lost.
+ */
+const sendRequest = (options: RequestOptions, body: Buffer | undefined, attempt = 1): Promise<Received> =>
   new Promise(resolve => {
     const request = httpRequest(options, response => {
       const chunks: Buffer[] = []
@@ -199,8 +204,8 @@ const sendRequest = (options: RequestOptions, body: Buffer | undefined): Promise
       )
     })
     request.once('error', (error: NodeJS.ErrnoException) => {
-      const wasClosed = request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
-      resolve(wasClosed ? sendRequest(options, body) : { failed: error.code ?? error.message })
+      const wasClosed = attempt < MAX_ATTEMPTS && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+      resolve(wasClosed ? sendRequest(options, body, attempt + 1) : { failed: error.code ?? error.message })
     })
     request.once('timeout', () => request.destroy(new Error('timeout')))
     request.end(body)

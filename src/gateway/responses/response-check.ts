@@ -20,7 +20,6 @@ import {
   type VisibleTasks,
 } from '../../a2a/index.ts'
 import type { CallProfile } from '../../card/index.ts'
-import type { CallModes } from '../../card/model/index.ts'
 import { essence, hasDuplicateName, isDeeperThan, type Json } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import { type CallEnd, observeCall, observeMediaTypes } from '../../registry/edge/index.ts'
@@ -229,13 +228,13 @@ export class ResponseCheck {
     const compare = this.#compare
     const warnings = compare(mediaTypes, modes, this.#reported)
     if (warnings.length === 0) return undefined
-    const warn = (extended: CallModes | undefined): undefined => {
+    // The extended card that the caller may read can declare more.
+    this.#extendedModes ??= readExtendedModes(this.#gate, this.#exchange) ?? Promise.resolve(undefined)
+    return this.#extendedModes.then(extended => {
       for (const warning of extended ? compare(mediaTypes, extended, this.#reported) : warnings)
         this.#warn(warning, place)
-    }
-    // The extended card that the caller may read can declare more.
-    this.#extendedModes ??= readExtendedModes(this.#gate, this.#exchange)
-    return this.#extendedModes?.then(warn) ?? warn(undefined)
+      return undefined
+    })
   }
 
   /** Lets an error pass that the level `warn` finds. */
