@@ -1,7 +1,6 @@
 import { ApiError, type ApiResponse, type Connection, isProblem } from '../../src/api/client/index.ts'
 import { describeFailure, type FetchOptions, fetchJson, parseUrl, readBytes } from '../../src/http/shared.ts'
-import { isDeeperThan, type Json } from '../../src/json/index.ts'
-import { MAX_JSON_DEPTH } from '../../src/limits.ts'
+import { parseJson } from '../../src/registry/move/shared.ts'
 import type { Context } from '../context.ts'
 import { HostError } from '../errors.ts'
 import { isUnencrypted } from '../hosts/index.ts'
@@ -123,16 +122,6 @@ export const isBlockedPort = (error: unknown): boolean =>
 /** Returns the message for a blocked port. */
 export const blockedPortMessage = (url: string): string =>
   `port ${new URL(url).port} is blocked by fetch and browsers: use another`
-
-const parseJson = (text: string): Json | undefined => {
-  // A manifest in a list of changes nests deeper than a manifest.
-  if (isDeeperThan(text, 2 * MAX_JSON_DEPTH)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Fetches a JSON document of any server, of a bounded size and within a bounded time. */
 export const fetchDocument = (url: string, options: Omit<FetchOptions, 'fetch'>, { fetch }: Pick<Context, 'fetch'>) => {

@@ -197,7 +197,12 @@ const putAgents = async (client: HostClient, steps: readonly Step[]): Promise<(P
   }
 }
 
-const split = <Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[][] => {
+/** Sends the request of a group when the first of its items is looked up. */
+const share = <Item, Result>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+  send: (group: readonly Item[]) => Promise<readonly (Result | undefined)[]>,
+): Lookup<Item, Result> => {
   const groups: Item[][] = []
   let bytes = 0
   for (const item of items.length < MIN_SHARED ? [] : items) {
@@ -208,17 +213,8 @@ const split = <Item>(items: readonly Item[], sizeOf: (item: Item) => number): It
     else last.push(item)
     bytes = isFull ? size : bytes + size
   }
-  return groups
-}
-
-/** Sends the request of a group when the first of its items is looked up. */
-const share = <Item, Result>(
-  items: readonly Item[],
-  sizeOf: (item: Item) => number,
-  send: (group: readonly Item[]) => Promise<readonly (Result | undefined)[]>,
-): Lookup<Item, Result> => {
   const lookups = new Map<Item, () => Promise<Result | undefined>>()
-  for (const group of split(items, sizeOf)) {
+  for (const group of groups) {
     let results: ReturnType<typeof send> | undefined
     const lookUp = async (index: number): Promise<Result | undefined> => {
       results ??= send(group)

@@ -224,10 +224,7 @@ const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
 const hasMembers = (document: Json | undefined): boolean => isJsonObject(document) && Object.keys(document).length > 0
 
 /** Requests a document again under the condition that it has changed. */
-const getAgain = async (
-  first: Promise<Answer> | Answer,
-  get: (headers: Record<string, string>) => Promise<Answer>,
-): Promise<Answer> => {
+const getAgain = async (first: Promise<Answer> | Answer, get: (headers: Record<string, string>) => Promise<Answer>) => {
   const answer = await first
   const etag = 'failed' in answer ? null : answer.headers.get('ETag')
   return etag === null ? answer : get({ 'If-None-Match': etag })

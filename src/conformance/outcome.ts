@@ -1,4 +1,4 @@
-import { type OperationName, type ReadResult, type ResultFacts, readResult, specifiedErrors } from '../a2a/index.ts'
+import { type OperationName, type ResultFacts, readResult, specifiedErrors } from '../a2a/index.ts'
 import type { Protocol } from '../card/model/index.ts'
 import { isJsonObject, isJsonType, type Json, parseJson } from '../json/index.ts'
 import type { Answer } from './exchange.ts'
@@ -64,11 +64,7 @@ export const readOutcome = (answer: Answer, call: AnsweredCheck): Outcome => {
   return { kind: 'result', status, facts, isStream, summary: `${kinds}, ${media}` }
 }
 
-const readText = (
-  text: string,
-  form: Parameters<typeof readResult>[2],
-  { protocol, operation, id }: AnsweredCheck,
-): ReadResult => {
+const readText = (text: string, form: Parameters<typeof readResult>[2], { protocol, operation, id }: AnsweredCheck) => {
   const parsed = parseJson(text, 'an answer')
   if ('refused' in parsed) return { fault: 'no JSON' }
   const { value } = parsed

@@ -122,11 +122,7 @@ const keyOf = ({ pointer, message }: Finding): string => `${pointer} ${message}`
  * must not widen access: no owner reviews it. What looks like a secret is served, as the agent sends it to this caller
  * alone, but no error repeats it.
  */
-export const compileAgentExtendedCard = (
-  parsed: ParsedManifest,
-  publicCard: JsonObject,
-  extendedCard: JsonObject,
-): (Pick<ParsedManifest, 'manifest' | 'origin'> & Pick<ExtendedCard, 'documents'>) | { errors: Finding[] } => {
+export const compileAgentExtendedCard = (parsed: ParsedManifest, publicCard: JsonObject, extendedCard: JsonObject) => {
   const invalid = (errors: Finding[]) => reject(errors, [parsed.document, publicCard, extendedCard])
   const mergedPublic = mergeFetchedCard(parsed, publicCard)
   if ('errors' in mergedPublic) return invalid(mergedPublic.errors)

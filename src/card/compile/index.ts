@@ -43,10 +43,7 @@ export type Compiled = {
 type Compilation = { compiled: Compiled } | { errors: Finding[] }
 
 /** Parses a document and compiles it. */
-export const compileDocument = (
-  document: Json,
-  context: ManifestContext & { fetched?: JsonObject | undefined },
-): Compilation => {
+export const compileDocument = (document: Json, context: ManifestContext & { fetched?: JsonObject | undefined }) => {
   const parsed = parseManifest(document, context)
   return 'errors' in parsed ? parsed : compile(parsed, context.fetched)
 }

@@ -15,11 +15,11 @@ import { findNew, pairMembers } from './pairs.ts'
 export type Offer = { card: AgentCard; extended?: readonly Tier[]; manifest?: Manifest | undefined }
 type Tier = { tier: string; card: AgentCard }
 
-/** A change for clients with its class. The last one of a long list gives the number of those left out. */
-type ClassedChange = FoundChange & { class: ChangeClass }
-
-/** The changes for clients, the most severe first, and the class of all together. */
-export type Changes = { class: ChangeClass; changes: ClassedChange[] }
+/**
+ * The changes for clients, the most severe first, and the class of all together. The last one of a long list gives the
+ * number of those left out.
+ */
+export type Changes = { class: ChangeClass; changes: (FoundChange & { class: ChangeClass })[] }
 
 /**
  * Classes every change of what clients get: `breaking` if clients that worked may fail, `additive` if they can do more,

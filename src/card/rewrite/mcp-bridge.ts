@@ -1,5 +1,4 @@
 import { asList, asObject, formatPointer, hasItems, type Json, type JsonObject } from '../../json/index.ts'
-import type { CallProfile } from '../call-profile.ts'
 import { isBehindBridge, isBridged, type Manifest } from '../manifest/index.ts'
 import type { AgentCard, CallModes, CapabilityDefaults, Finding, Modes } from '../model/index.ts'
 import { collectModes, wireVersions } from '../model/index.ts'
@@ -21,11 +20,7 @@ export const withBridgeInterfaces = (manifest: Manifest, card: AgentCard): Agent
 }
 
 /** Returns the part of a call profile that describes the tools of a bridged agent; empty for any other agent. */
-export const bridgeProfile = (
-  { upstream }: Manifest,
-  document: JsonObject,
-  card: AgentCard,
-): Pick<CallProfile, 'mcp'> & Partial<Pick<CallProfile, 'modes'>> => {
+export const bridgeProfile = ({ upstream }: Manifest, document: JsonObject, card: AgentCard) => {
   if (upstream.mcp === undefined || !isBridged({ upstream })) return {}
   const { mcp: url, session, defaultTool } = upstream
   return {

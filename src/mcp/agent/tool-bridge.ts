@@ -8,7 +8,7 @@ import {
   ServerCallContext,
   type TaskStore,
 } from '@a2a-js/sdk/server'
-import { type CallError, eventText, parseJsonLossless, toJsonRpcError } from '../../a2a/index.ts'
+import { type CallError, eventText, toJsonRpcError } from '../../a2a/index.ts'
 import { log, sha256Hex } from '../../http/index.ts'
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../../limits.ts'
@@ -16,7 +16,7 @@ import { Alarm } from '../../registry/index.ts'
 import { createToolExecutor, logToolCall, RunningTasks } from './executor.ts'
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
 import { CallerTaskStore, TaskTable } from './task-table.ts'
-import type { BridgeCall } from './tool-call.ts'
+import { type BridgeCall, parseObject } from './tool-call.ts'
 import { ToolClient } from './tool-client.ts'
 import type { BoundTool } from './tool-run.ts'
 
@@ -108,7 +108,11 @@ export class ToolBridge {
     })
     if (tool)
       return bound(tool.name, options =>
-        this.#client.call(upstream, tool.name, parseArguments(tool.arguments), { ...options, caller, timeoutSeconds }),
+        this.#client.call(upstream, tool.name, parseObject(tool.arguments) ?? {}, {
+          ...options,
+          caller,
+          timeoutSeconds,
+        }),
       )
     if (!resource) return undefined
     return bound('resource', options => this.#client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
@@ -155,11 +159,6 @@ const card = AgentCard.fromJSON({ capabilities: { streaming: true, pushNotificat
 const toSdkRequest = (text: string): JsonObject => {
   const request: JsonObject = JSON.parse(text)
   return { ...request, id: 0, ...(isJsonObject(request.params) && { params: omit(request.params, 'tenant') }) }
-}
-
-const parseArguments = (text: string): JsonObject => {
-  const parsed = parseJsonLossless(text)
-  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
 /** A request handler whose tasks take one message each, and then only answers to the elicitations of their tools. */

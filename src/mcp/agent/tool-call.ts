@@ -92,7 +92,8 @@ const fromText = (text: string, candidates: Candidates, field: string): ToolCall
     : { tool, arguments: { [argument]: text } }
 }
 
-const parseObject = (text: string): JsonObject | undefined => {
+/** Parses a JSON object without loss of digits; undefined for any other text. */
+export const parseObject = (text: string): JsonObject | undefined => {
   const parsed = text.trimStart().startsWith('{') ? parseJsonLossless(text) : undefined
   return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
 }

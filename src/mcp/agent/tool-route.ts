@@ -5,17 +5,14 @@ import { config } from '../../config.ts'
 import { MAX_TOOL_SECONDS } from '../../limits.ts'
 import { type BridgeCall, resolveToolCall } from './tool-call.ts'
 
-/** A call as it is written for the agent, in A2A 1.0 over JSON-RPC. */
-type ToolRequest = { call: A2ACall; message: { body?: string | undefined } | undefined }
-
-/** A caller, and the id of the agent that it calls. */
-type ToolCaller = { id: string; caller: Authentication; request: Request; env: Env }
-
-/** Routes a call to the Durable Object of an MCP server's agent. Refuses a message that calls none of its tools. */
+/**
+ * Routes a call, with its message in A2A 1.0 over JSON-RPC, to the Durable Object of an MCP server's agent. Refuses a
+ * message that calls none of its tools.
+ */
 export const routeToTools = (
-  { call, message }: ToolRequest,
+  { call, message }: { call: A2ACall; message: { body?: string | undefined } | undefined },
   { mcp, service, secret }: Pick<CallProfile, 'service' | 'secret'> & { mcp: McpAgentProfile },
-  { id, caller, request, env }: ToolCaller,
+  { id, caller, request, env }: { id: string; caller: Authentication; request: Request; env: Env },
 ) => {
   const { sends, streams = false } = operations[call.operation]
   // A message to a task is an answer to the elicitation of its tool.

@@ -152,9 +152,7 @@ const declined = (why: string): { failure: McpError } => ({
   failure: { code: 'refused', message: `The tool ${why}.` },
 })
 
-const toElicitation = (
-  params: { message: string; url: string } | { message: string; requestedSchema: object },
-): Elicitation =>
+const toElicitation = (params: { message: string; url: string } | { message: string; requestedSchema: object }) =>
   'url' in params
     ? { message: params.message, url: params.url }
     : { message: params.message, requestedSchema: JSON.parse(JSON.stringify(params.requestedSchema)) }

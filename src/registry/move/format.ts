@@ -11,7 +11,7 @@ export const EXPORT_VERSION = 1
 export const EXPORT_TYPE = 'application/x-ndjson'
 
 /** Parses JSON; undefined for any other text, and for JSON that nests too deep. */
-export const parseLine = (text: string): Json | undefined => {
+export const parseJson = (text: string): Json | undefined => {
   if (isDeeperThan(text, MAX_LINE_DEPTH)) return undefined
   try {
     return JSON.parse(text) as Json
@@ -20,7 +20,7 @@ export const parseLine = (text: string): Json | undefined => {
   }
 }
 
-/** A drift contains parts of manifests, and a line contains a row. */
+/** A drift and a list of changes contain parts of manifests, and a line contains a row. */
 const MAX_LINE_DEPTH = 2 * MAX_JSON_DEPTH
 
 /** The last line of an export: how many lines are before it, and their SHA-256, line breaks included. */

@@ -4,7 +4,7 @@ import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from
 import { EVENTS_KEY, keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
-import { EXPORT_FORMAT, EXPORT_VERSION, parseLine } from './format.ts'
+import { EXPORT_FORMAT, EXPORT_VERSION, parseJson } from './format.ts'
 import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
 /** The reason why an import is refused. Nothing is changed then. */
@@ -65,7 +65,7 @@ export class Staging {
   add(lines: string): void {
     for (const text of lines.split('\n').slice(0, -1)) {
       this.#lines++
-      const line = parseLine(text)
+      const line = parseJson(text)
       if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
       this.#addLine(line)
     }

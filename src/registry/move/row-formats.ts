@@ -24,7 +24,7 @@ import { SourceFailure, Validators } from '../source-record.ts'
 import type { Table } from '../sql.ts'
 import { EXPORTED, type ExportedTable } from '../tables/index.ts'
 import { TokenRecord } from '../token-record.ts'
-import { parseLine } from './format.ts'
+import { parseJson } from './format.ts'
 
 const text = v.string()
 const count = wholeNumber(0)
@@ -40,7 +40,7 @@ const json = <Output>(schema: v.GenericSchema<unknown, Output>) =>
   v.pipe(
     v.string('must be JSON, as a string'),
     v.rawTransform<string, unknown>(({ dataset, addIssue, NEVER }) => {
-      const value = parseLine(dataset.value)
+      const value = parseJson(dataset.value)
       if (value !== undefined) return value
       addIssue({ message: 'must be JSON' })
       return NEVER
