@@ -16,12 +16,10 @@ export const parseUnambiguous = (text: string, expected?: string): Parsed | Ambi
   return { refused: 'duplicate-name', detail: `${pointer} ${message}: remove one of the two.`, pointer, message }
 }
 
-/** An object or array: the names that an object has, and the member or item that is being read. */
-type Container = { names: Set<string> | undefined; token: string | number }
-
 /** Returns the first name that an object of valid JSON has already, and its line, in linear time; else undefined. */
 export const findDuplicateName = (text: string): { pointer: Pointer; line: number } | undefined => {
-  const containers: Container[] = []
+  // Objects and arrays: the names that an object has, and the member or item that is being read.
+  const containers: { names: Set<string> | undefined; token: string | number }[] = []
   let isName = false
   for (const { 0: found, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/g)) {
     const container = containers.at(-1)

@@ -56,7 +56,7 @@ export const addSync: AddCommand = (program, context, exit) => {
     .option('--force', FORCE_HELP)
     .option('--refresh', 'also send what is unchanged, after the host was upgraded or moved')
     .option('--watch', 'keep running, push what changes, and report only that')
-    .option('--wait [seconds]', WAIT_HELP, parseWait)
+    .option('--wait [seconds]', WAIT_HELP, text => (/^[\d.,]+$/.test(text) ? parseCount(text) : text))
     .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
     .option('--quiet', 'print only what makes the exit code other than 0')
     .addHelpText('after', EXIT_CODE_HELP)
@@ -70,8 +70,6 @@ export const addSync: AddCommand = (program, context, exit) => {
 }
 
 const parseCount = parseNumber(/^\d+$/, 'It must be a whole number.')
-
-const parseWait = (text: string): number | string => (/^[\d.,]+$/.test(text) ? parseCount(text) : text)
 
 /** Rejects a mistyped command: a single word that is no file. Anything that looks like a path is a file. */
 const rejectUnknownCommand = (files: readonly string[], program: Command, cwd: string): void => {

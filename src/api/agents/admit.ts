@@ -49,7 +49,6 @@ export const admitCall = endpoint(
   },
 )
 
-/** An agent and its caller. */
 type CalledAgent = { id: string; profile: CallProfile; caller: Authentication }
 
 /**

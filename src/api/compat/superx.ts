@@ -98,7 +98,6 @@ const errorName = (error: SuperxError): string =>
 /** SuperX's own error codes. Every status without one stands for an invalid parameter. */
 const codes = { unauthorized: -32000, unknownAgent: -32001, timeout: -32098, source: -32099, invalid: -32602 } as const
 
-/** Returns the JSON-RPC response of an error. */
 const superxErrorResponse = (error: SuperxError, id: Json): Response => {
   const respond = (status: number, error: Parameters<typeof rpcErrorText>[1], headers?: Record<string, string>) =>
     a2aResponse(rpcErrorText(id, error), status, headers)

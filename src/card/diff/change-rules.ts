@@ -72,7 +72,6 @@ export const changeRules = {
   'details-changed': ['cosmetic', 'clients ignore order, spelling and fields that they do not know'],
 } as const satisfies Record<string, readonly [ChangeClass, reason: string]>
 
-/** The name of a kind of change. */
 type ChangeRule = keyof typeof changeRules
 
 /**

@@ -72,16 +72,14 @@ const gateClauses: Record<keyof Manifest['gate'], readonly [narrowed: string, wi
   tasks: ['each caller now reaches only the tasks that it started', 'each caller now reaches the tasks of all callers'],
 }
 
-const compareGates = (before: Manifest, after: Manifest): FoundChange[] => {
-  const checks = Object.keys(gateClauses) as (keyof typeof gateClauses)[]
-  return checks.flatMap(name => {
+const compareGates = (before: Manifest, after: Manifest): FoundChange[] =>
+  (Object.keys(gateClauses) as (keyof typeof gateClauses)[]).flatMap(name => {
     const isNarrow = (manifest: Manifest) =>
       name === 'tasks' ? taskPolicy(manifest) === 'owner' : (manifest.gate[name] ?? 'enforce') === 'enforce'
     const [was, is, pointer] = [isNarrow(before), isNarrow(after), formatPointer('gate', name)]
     const [narrowed, widened] = gateClauses[name]
     return was === is ? [] : change(is ? 'gate-narrowed' : 'gate-widened', pointer, is ? narrowed : widened)
   })
-}
 
 /** Compares which access tokens of the card's issuers are accepted. */
 const compareTokenPolicies = ({ jwt: before }: Manifest, { jwt: after }: Manifest): FoundChange[] => {

@@ -199,7 +199,6 @@ const covers = ({ schemes }: Requirement, { schemes: other }: Requirement, budge
     return scopes !== undefined && list.every(scope => scopes.includes(scope))
   })
 
-/** Returns the schemes and scopes of a requirement for people. */
 const describeRequirement = (requirement: Requirement | undefined): string =>
   Object.entries(requirement?.schemes ?? {})
     .map(([name, { list = [] }]) => (list.length > 0 ? `${name} (${list.join(', ')})` : name))

@@ -101,8 +101,6 @@ type Comparison = (before: CallProfile, after: CallProfile) => string | false | 
 
 const addressOf = ({ url, tenant, agentName }: CallTarget): string => JSON.stringify([url, tenant, agentName])
 
-const usageAt = (target: CallTarget): string => `${target.binding} ${target.version} ${addressOf(target)}`
-
 const addsCapability =
   (field: keyof CallProfile, name: string = field): Comparison =>
   (before, after) =>
@@ -121,7 +119,7 @@ type OtherField = 'extendedAgentCard' | 'bridge' | 'tiers' | 'modes' | 'secret' 
 const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison | string> = {
   targets: ({ targets: before }, { targets: after }) => {
     if (findNew(after, before, addressOf).length > 0) return 'would be sent to a different address'
-    const [added] = findNew(after, before, usageAt)
+    const [added] = findNew(after, before, target => `${target.binding} ${target.version} ${addressOf(target)}`)
     return added && `${CALLS}: the interface ${added.binding} ${added.version} is new`
   },
   visibility: 'visibility',
@@ -142,11 +140,9 @@ const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison | s
 }
 
 /** Finds a use of the secret or service binding that a later profile adds. `upstream` must be the same in both. */
-export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined => {
-  const fields = Object.keys(comparisons) as (keyof typeof comparisons)[]
-  return fields.flatMap(field => {
+export const findNewUse = (before: CallProfile, after: CallProfile): string | undefined =>
+  (Object.keys(comparisons) as (keyof typeof comparisons)[]).flatMap(field => {
     const compare = comparisons[field]
     if (typeof compare === 'function') return compare(before, after) || []
     return JSON.stringify(before[field]) === JSON.stringify(after[field]) ? [] : `${CALLERS}: ${compare} has changed`
   })[0]
-}

@@ -46,11 +46,9 @@ const endpointUrls = (card: JsonObject): string[] =>
     .map(item => toHttpUrl(toText((isJsonObject(item) ? item.url : item) ?? '')))
     .filter(url => /^https?:$/.test(parseUrl(url)?.protocol ?? ''))
 
-const toAnyCase = (name: string): string => name.replace(/[A-Z]/g, '_?$&')
-
 /** Links that owners often put on the agent's public host, in any spelling: pages for people, and OAuth endpoints. */
-const publicPaths = ['icon', ...links, 'provider/url', 'securitySchemes/.*url'].map(toAnyCase)
-const publicLinks = new RegExp(`^/(?:${publicPaths.join('|')})$`, 'i')
+const publicPaths = ['icon', ...links, 'provider/url', 'securitySchemes/.*url']
+const publicLinks = new RegExp(`^/(?:${publicPaths.join('|').replace(/[A-Z]/g, '_?$&')})$`, 'i')
 
 /**
  * Creates a function that finds every string and member name of a document that names a host of the agent, in any case.

@@ -26,10 +26,8 @@ export type BridgeCall = {
   id: string
 }
 
-/** The tool that a message calls. */
 type ToolCall = { tool: McpTool; arguments: JsonObject }
 
-/** The resource that a message reads, and whether the card lists it. */
 type ResourceRead = { resource: { uri: string; isListed: boolean } }
 
 type Tools = Pick<McpAgentProfile, 'tools' | 'defaultTool' | 'resources'>

@@ -37,7 +37,6 @@ export const createReporter = (
   end,
 })
 
-/** The task of a run. */
 type RunContext = {
   /** The id of the A2A context. */
   context: string

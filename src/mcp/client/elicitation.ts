@@ -59,7 +59,6 @@ export class SilenceTimer {
   }
 }
 
-/** A call of a tool that runs in a session. */
 type RunningCall = { silence: SilenceTimer; onElicitation: OnElicitation }
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */

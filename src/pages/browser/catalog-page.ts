@@ -6,7 +6,6 @@ const PAUSE_MS = 200
 const form = byId('search', HTMLFormElement)
 const results = byId('results', HTMLElement)
 
-/** Returns the address of the search that the form describes. */
 const searchUrl = (): string => {
   const fields = [...new FormData(form)].filter(([, value]) => value !== '') as [string, string][]
   return fields.length === 0 ? '/agents' : `/agents?${new URLSearchParams(fields)}`

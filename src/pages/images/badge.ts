@@ -8,7 +8,6 @@ const MARGIN = 7
 /** The room for a dozen versions, in em. */
 const MAX_TEXT_WIDTH = 30
 
-/** A part of a badge: a text on a color. */
 type Segment = { text: string; color: string }
 
 /** Renders the badge of an agent: the versions of A2A that its card declares, and the result of a check, if given. */

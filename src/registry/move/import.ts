@@ -193,7 +193,6 @@ export const runImportStep = async (
   }
   const current = imports.get(storage)
   if (current?.session !== step.session) return { outcome: 'interrupted' }
-  /** Ends the import, and deletes what is staged. */
   const end = (): void => {
     tables.createTables(storage.sql)
     imports.delete(storage)

@@ -62,7 +62,6 @@ const parseKey = (key: string): { kind: string; name: string } => {
   return { kind: key.slice(0, colon), name: key.slice(colon + 1) }
 }
 
-/** Builds the entries of KV, by the kind of the key. */
 const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
   card: (sql, id) => {
     const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)

@@ -110,9 +110,6 @@ export const selectLastSeq = (sql: SqlStorage, id: string): number => {
   return selectValue<number | null>(sql, query, id) ?? 0
 }
 
-/** The facts that an owner needs to review a pending card. */
-type Review = Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>
-
 /** Stores a pending card in place of any other. */
 export const savePending = (sql: SqlStorage, id: string, pending: PendingCard): void => {
   const { card, validators, drift, ...reasons } = pending
@@ -139,7 +136,7 @@ export const selectFetched = (sql: SqlStorage, id: string, withCards = true) => 
       pending: {
         card: pending.card,
         validators: JSON.parse(pending.validators) as Validators,
-        ...(JSON.parse(pending.review) as Review),
+        ...(JSON.parse(pending.review) as Pick<PendingCard, 'etag' | 'widens' | 'drift' | 'verification'>),
       },
     }),
   }

@@ -95,7 +95,6 @@ export const createMessageForm = (
     if (versions.includes(chosen)) version.value = chosen
   }
 
-  /** Offers what a card declares. */
   const setCard = (card: AgentCard): void => {
     skills = card.skills.slice(0, MAX_SKILLS)
     const names = skills.map(({ id, name }) => [id, shorten(name, 100)] as const)
@@ -146,7 +145,6 @@ export const createMessageForm = (
     }
   }
 
-  /** Changes the form as a fix requires. */
   const apply = (fix: Fix): void => {
     if (fix.kind === 'send-through-host') viaHost.checked = true
     else if (fix.kind === 'accept') {
