@@ -5,12 +5,6 @@ import type { SourceHealth } from '../registry/index.ts'
 export const agentNotFound = (id: string) =>
   problem('agent-not-found', `No agent "${id.slice(0, 80)}" exists here. GET /agents lists agents.${hint(id)}`)
 
-/** The same for an agent that was requested by its name. */
-export const agentNameNotFound = (name: string) => {
-  const hint = 'GET /.well-known/a2a/agents lists agents.'
-  return problem('agent-not-found', `No agent "${name.slice(0, 80)}" exists here, by name or id. ${hint}`)
-}
-
 const hint = (id: string): string => {
   if (id === '.well-known')
     return ' Your client dropped the last segment of its base URL: use one that ends in a slash, such as /agents/{id}/.'

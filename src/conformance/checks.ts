@@ -12,7 +12,6 @@ import {
   wireVersions,
 } from '../card/model/index.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
-import { config, type Variables } from '../config.ts'
 import { parseUrl } from '../http/index.ts'
 import { isJsonObject, type Json } from '../json/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
@@ -150,9 +149,6 @@ export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, en
   const header = { typ: RECEIPT_TYPE, kid: keys.current.kid, jku: `${receipt.host}${KEY_SET_PATH}` }
   return { receipt, signature: await signDetached(receipt, header, keys.current) }
 }
-
-/** Returns the origin that a receipt names as its host: never that of the request, which is the caller's choice. */
-export const receiptHost = ({ origin }: StoredManifest, env: Variables): string => config(env).publicOrigin ?? origin
 
 /** A document of an agent that was requested, and what it must be. */
 type DocumentTest = Pick<ReceiptTest, 'id' | 'title' | 'through' | 'claimed'> & {

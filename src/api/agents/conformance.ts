@@ -3,7 +3,7 @@ import type { AgentCard, Observations, Receipt, StoredReceipt } from '../../card
 import { agentIdPattern, collectModes, createObservations, relocate } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import type { CheckedAgent, Proposal } from '../../conformance/index.ts'
-import { compareWithObservations, receiptHost, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
+import { compareWithObservations, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
 import { problem } from '../../http/index.ts'
 import { isJsonObject, type Json } from '../../json/index.ts'
 import { CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
@@ -70,7 +70,8 @@ const check = async (agent: CheckedAgent, card: Receipt['card'], send: boolean, 
   let stored: StoredReceipt | null = null
   try {
     const tests = await runChecks(agent, send)
-    const host = receiptHost(manifest, env)
+    // Never the origin of the request, which is the caller's choice.
+    const host = config(env).publicOrigin ?? manifest.origin
     const result = { checked: new Date().toISOString(), host, send, summary: summarize(tests), tests }
     stored = await signReceipt({ agent: id, card, ...result }, manifest, env)
     cacheReceipt(id, stored)

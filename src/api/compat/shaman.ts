@@ -1,5 +1,5 @@
 import { countUnrecognized, findAgentByName, readableBy, tooManyAttempts } from '../../auth/index.ts'
-import { agentNameNotFound } from '../agent-errors.ts'
+import { problem } from '../../http/index.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { card } from '../card-descriptions.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
@@ -41,6 +41,7 @@ export const getNamedCard = endpoint(
     const response = id === '' ? undefined : await cardResponseFor(id, 'shaman', { request, env, ctx }, { caller })
     if (response !== undefined) return response
     if (await countUnrecognized(caller, request, env)) throw tooManyAttempts()
-    return agentNameNotFound(name ?? '')
+    const hint = 'GET /.well-known/a2a/agents lists agents.'
+    return problem('agent-not-found', `No agent "${(name ?? '').slice(0, 80)}" exists here, by name or id. ${hint}`)
   },
 )

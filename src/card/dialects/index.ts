@@ -2,14 +2,7 @@ import { isJsonObject, type JsonObject, jsonEquals, mapMembers, omit, type Point
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, DialectName, HybridName, RepresentationName } from '../model/index.ts'
 import { dialectNames } from '../model/index.ts'
-import {
-  canonicalKey,
-  endpointFields,
-  hasEndpoint,
-  speaksV1,
-  superxProtocol,
-  writeV0SchemeWithWrapper,
-} from '../read/index.ts'
+import { canonicalKey, endpointFields, hasEndpoint, superxProtocol, writeV0SchemeWithWrapper } from '../read/index.ts'
 import { type Dialect, omitIncompleteProvider, writeV0 } from './dialect.ts'
 import { gopherhole, gopherholeVersion } from './gopherhole.ts'
 import { shaman } from './shaman.ts'
@@ -63,7 +56,9 @@ const toServedHybrid = (hybrid: JsonObject, card: AgentCard, { dialect, signed =
  * the version may be a default; behind the gateway, calls in a version that the card does not list are refused.
  */
 const speaksV1Only = ({ supportedInterfaces }: AgentCard, { dialect }: AuthoredCard, route: Manifest['route']) =>
-  supportedInterfaces.every(speaksV1) && (dialects[dialect].form === 'interfaces' || route === 'gateway')
+  // Versions of MCP are dates.
+  supportedInterfaces.every(({ protocolVersion }) => /^[1-9]\d?\.\d/.test(protocolVersion)) &&
+  (dialects[dialect].form === 'interfaces' || route === 'gateway')
 
 /** Adds the names that readers of GopherHole have for the default modes. */
 const withGopherholeModes = (card: AgentCard): JsonObject => ({

@@ -56,10 +56,6 @@ export const ServedReceipt = v.object({
 })
 export type ServedReceipt = v.InferOutput<typeof ServedReceipt>
 
-/** Returns what a receipt found in a few words, such as `31 passed, 1 failed`. */
-export const summarizeReceipt = ({ summary: { passed, failed } }: Pick<Receipt, 'summary'>): string =>
-  failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} failed`
-
 const DAY_MS = 86_400_000
 
 /** Returns how long ago a check was made, in whole days, in words. */

@@ -117,9 +117,6 @@ export const pickV1Interface = (interfaces: readonly unknown[]): number => {
 const speaksV0 = (item: unknown): boolean =>
   isJsonObject(item) && typeof item.protocolVersion === 'string' && isPreV1(item.protocolVersion)
 
-/** Returns whether an interface of a valid card speaks A2A 1.0 or later. Versions of MCP are dates. */
-export const speaksV1 = ({ protocolVersion }: AgentInterface): boolean => /^[1-9]\d?\.\d/.test(protocolVersion)
-
 /** Returns the value of SuperX's `protocol` for the interface that readers of v0.x use. */
 export const superxProtocol = (interfaces: readonly unknown[]): 'a2a' | 'mcp' => {
   const primary = interfaces[pickV0Interface(interfaces)]

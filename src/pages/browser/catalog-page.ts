@@ -6,11 +6,6 @@ const PAUSE_MS = 200
 const form = byId('search', HTMLFormElement)
 const results = byId('results', HTMLElement)
 
-const searchUrl = (): string => {
-  const fields = [...new FormData(form)].filter(([, value]) => value !== '') as [string, string][]
-  return fields.length === 0 ? '/agents' : `/agents?${new URLSearchParams(fields)}`
-}
-
 /** Replaces results and filters by those of another search; what the host renders is escaped. */
 const show = (text: string): void => {
   const received = new DOMParser().parseFromString(text, 'text/html')
@@ -46,7 +41,8 @@ const search = async (): Promise<void> => {
   pending?.abort()
   pending = new AbortController()
   const { signal } = pending
-  const url = searchUrl()
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '') as [string, string][]
+  const url = fields.length === 0 ? '/agents' : `/agents?${new URLSearchParams(fields)}`
   try {
     const response = await fetch(url, { headers: { Accept: 'text/html' }, signal })
     show(await response.text())

@@ -37,7 +37,9 @@ type Found = { name: SignedDocumentName; by: SignedBy; result: SignatureResult }
 
 /** Finds out who signed the documents of a card. `origins` are those of this host. */
 export const findSigning = async (documents: SignedDocuments<JsonObject>, origins: readonly string[], env: Env) => {
-  const keys = await readOwnKeys(env)
+  const { published = [] } = (await findSigningKeys(env)) ?? {}
+  const read = await readKeys([...published], 'this host')
+  const keys = 'keys' in read ? read.keys : []
   const found: Found[] = []
   const bound = (name: SignedDocumentName) => boundSignatures(documents[name], keys)
   const bounded = { 'agent-card.json': bound('agent-card.json'), '1.0': bound('1.0'), '0.3': bound('0.3') }
@@ -65,12 +67,6 @@ const boundSignatures = (document: JsonObject, keys: readonly PublicKey[]): Json
     return 'reason' in read || !keys.some(({ kid }) => kid === read.header.kid) || ++own <= MAX_OWN_SIGNATURES
   })
   return { ...document, signatures }
-}
-
-const readOwnKeys = async (env: Env): Promise<PublicKey[]> => {
-  const { published = [] } = (await findSigningKeys(env)) ?? {}
-  const read = await readKeys([...published], 'this host')
-  return 'keys' in read ? read.keys : []
 }
 
 /** Returns who made a signature. It names a key of this host by its `kid`, or by the address of the keys. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../../json/index.ts'
+import { isJsonObject } from '../../../json/index.ts'
 import { plural, shorten } from '../../text/index.ts'
 import type { ResponseOf } from '../api/index.ts'
 import {
@@ -94,7 +94,8 @@ const cardSection = ({ id, visibility, readNewest }: Agent): HTMLElement =>
 const reportSection = ({ id, visibility, context: { call }, readNewest }: Agent): HTMLElement =>
   section('Report', async () => {
     const manifest = await call('GET /agents/:id/manifest', { params: { id } })
-    const isRemote = hasRemoteCard(manifest)
+    const { upstream } = isJsonObject(manifest) ? manifest : {}
+    const isRemote = isJsonObject(upstream) && ('card' in upstream || 'mcp' in upstream)
     const card = isRemote ? (await readNewest()).card : undefined
     if (isRemote && card === undefined) return paragraph('No card was ever fetched, so there is nothing to check.')
     const body = isRemote ? { card: card ?? null, visibility: visibility ?? 'public' } : manifest
@@ -104,11 +105,6 @@ const reportSection = ({ id, visibility, context: { call }, readNewest }: Agent)
       : 'This is about the manifest as it was registered.'
     return [summarize(result), hint(subject), renderReport(result)]
   })
-
-const hasRemoteCard = (manifest: Json): boolean => {
-  const { upstream } = isJsonObject(manifest) ? manifest : {}
-  return isJsonObject(upstream) && ('card' in upstream || 'mcp' in upstream)
-}
 
 const summarize = ({ valid, errors, issues = [] }: LintResult): HTMLElement => {
   if (!valid) return message('bad', `This host would not register it again: ${plural(errors.length, 'error')}.`)
