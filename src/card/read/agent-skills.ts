@@ -12,8 +12,7 @@ import type { SecurityContext } from './security-schemes.ts'
 export const readModes = (object: JsonObject, name: string, at: Pointer, provenance: Provenance): void => {
   if (typeof object[name] !== 'string') return
   const pointer = at + formatPointer(name)
-  provenance.noteConversion(pointer, 'one media type, read as a list')
-  provenance.mapWhole(pointer, pointer)
+  provenance.mapWhole(pointer, pointer, 'one media type, read as a list')
   object[name] = [object[name]]
 }
 
@@ -24,8 +23,7 @@ export const readSkills = (skills: Json[], security: SecurityContext, provenance
   return skills.map((skill, index) => {
     const pointer = formatPointer('skills', index)
     if (typeof skill === 'string') {
-      provenance.noteConversion(pointer, 'a bare name, read as a skill')
-      provenance.mapWhole(pointer, pointer)
+      provenance.mapWhole(pointer, pointer, 'a bare name, read as a skill')
       return { id: createId(skill), name: skill, description: skill, tags: ['general'] }
     }
     if (!isJsonObject(skill)) return skill
@@ -72,8 +70,7 @@ const readExamples = (examples: Json, pointer: Pointer, provenance: Provenance):
   return examples.map((example, index) => {
     if (!isJsonObject(example)) return example
     const at = pointer + formatPointer(index)
-    provenance.noteConversion(at, 'an exchange of messages, read as the text of its input')
-    provenance.mapWhole(at, at)
+    provenance.mapWhole(at, at, 'an exchange of messages, read as the text of its input')
     const input = isJsonObject(example.input) ? example.input : example
     const parts = Array.isArray(input.parts) ? input.parts : [input]
     const texts = parts.flatMap(part => (isJsonObject(part) && typeof part.text === 'string' ? [part.text] : []))

@@ -23,8 +23,9 @@ export class Provenance {
     this.#sources.set(canonical, { pointer: authored, isWhole: false })
   }
 
-  /** Records that `canonical` and everything in it was made from the one value at `source`. */
-  mapWhole(canonical: Pointer, source: Pointer): void {
+  /** Records that `canonical` and everything in it was made from the one value at `source`, and notes the `message`. */
+  mapWhole(canonical: Pointer, source: Pointer, message?: string): void {
+    if (message !== undefined) this.noteConversion(source, message)
     this.#sources.set(canonical, { pointer: this.sourceOf(source), isWhole: true })
   }
 

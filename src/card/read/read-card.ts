@@ -60,16 +60,14 @@ const readFlags = (value: Json | undefined, provenance: Provenance): Json => {
   provenance.mapWhole('/capabilities', '/capabilities')
   const unknown = names.find(name => canonicalFlag(name) === undefined)
   if (unknown !== undefined) {
-    provenance.addError('/capabilities', notACapability(unknown))
+    const advice = 'flags, such as { "streaming": true, "pushNotifications": false }, and what the agent can do'
+    const message = `names ${JSON.stringify(unknown.slice(0, 40))}, which is not a capability of A2A`
+    provenance.addError('/capabilities', `${message}: write ${advice} under \`skills\``)
     return {}
   }
   provenance.noteConversion('/capabilities', 'a list of names, read as flags')
   return Object.fromEntries(names.map(name => [canonicalFlag(name) ?? name, true]))
 }
-
-const notACapability = (name: string): string =>
-  `names ${JSON.stringify(name.slice(0, 40))}, which is not a capability of A2A: write flags, such as ` +
-  '{ "streaming": true, "pushNotifications": false }, and what the agent can do under `skills`'
 
 const readVersionAndProvider = (card: JsonObject, provenance: Provenance): void => {
   const { version, provider } = card
@@ -78,8 +76,7 @@ const readVersionAndProvider = (card: JsonObject, provenance: Provenance): void 
     card.version = String(version)
   }
   if (typeof provider === 'string') {
-    provenance.noteConversion('/provider', 'a name, read as the organization')
-    provenance.mapWhole('/provider', '/provider')
+    provenance.mapWhole('/provider', '/provider', 'a name, read as the organization')
     card.provider = { organization: provider }
   } else if (isJsonObject(provider)) card.provider = canonicalizeKeys(provider, 'provider', '/provider', provenance)
 }

@@ -195,8 +195,7 @@ export const readAuthentication = (card: JsonObject, provenance: Provenance): Js
   const words = new Set([named ?? []].flat().map(name => toText(name).toLowerCase()))
   const names = [...words].filter(name => name === 'bearer' || name === 'basic')
   if (names.length === 0) return card
-  provenance.noteConversion('/authentication', 'read as security schemes')
-  provenance.mapWhole('/securitySchemes', '/authentication')
+  provenance.mapWhole('/securitySchemes', '/authentication', 'read as security schemes')
   const securitySchemes = Object.fromEntries(names.map(scheme => [scheme, { httpAuthSecurityScheme: { scheme } }]))
   const isRequired = !isJsonObject(authentication) || authentication.required !== false
   if (!isRequired || card.securityRequirements !== undefined) return { ...card, securitySchemes }
