@@ -20,7 +20,7 @@ export const asList = (value: Json | undefined): Json[] => (Array.isArray(value)
 export const hasItems = (value: Json | undefined): value is Json[] => Array.isArray(value) && value.length > 0
 
 /** Returns an object, or an empty one for any other value. */
-export const asObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+export const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
 /** Returns a copy of an object with each member mapped. Omits members that are mapped to undefined. */
 export const mapMembers = (object: JsonObject, map: (value: Json, name: string) => Json | undefined): JsonObject =>

@@ -70,7 +70,7 @@ const keyTypes = new Map<Json | undefined, v.GenericSchema>([
 const otherKeyType = v.never('must be a public JWK whose `kty` is EC, OKP or RSA')
 
 /** A public key for signatures (RFC 7517). */
-const PublicJwk = v.lazy(value => keyTypes.get(asObject(value as Json).kty) ?? otherKeyType)
+const PublicJwk = v.lazy(value => keyTypes.get(asObject(value).kty) ?? otherKeyType)
 
 const didWeb = v.pipe(
   v.string(),

@@ -1,7 +1,7 @@
 import type { CallToolRequest, Progress, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import * as v from 'valibot'
 import type { UpstreamFetch } from '../../http/index.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
+import { asObject, isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { VERSION } from '../../version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { callWithElicitation, type ElicitationPolicy, type OnElicitation, RunningCalls } from './elicitation.ts'
@@ -127,13 +127,11 @@ const initialize = async ({ client, transport }: Connection, timeoutMs: number):
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     // Without `initialize`, the first result is that of `server/discover`, which has the same members.
-    capabilities: toObject(initialized ? initialized.capabilities : client.getServerCapabilities()),
-    serverInfo: toObject(initialized ? initialized.serverInfo : client.getServerVersion()),
+    capabilities: asObject(initialized ? initialized.capabilities : client.getServerCapabilities()),
+    serverInfo: asObject(initialized ? initialized.serverInfo : client.getServerVersion()),
     ...(instructions !== undefined && { instructions }),
   }
 }
-
-const toObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {})
 
 const toSession = (connection: Connection, server: ServerInfo, isStateless: boolean) => {
   const { client, calls, toFailure, isClosed, close } = connection
