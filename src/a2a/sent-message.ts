@@ -1,6 +1,18 @@
-import { formOf, versions } from '../card/model/index.ts'
-import { isJsonObject, isPlainObject, type Json, type JsonObject, omit, toText } from '../json/index.ts'
-import { type InvalidParams, invalidParam } from './call-error.ts'
+import { type CallModes, formOf, indexModes, type Modes, versions } from '../card/model/index.ts'
+import {
+  createAcceptance,
+  isJsonObject,
+  isMediaRange,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  omit,
+  parseMediaRange,
+  toText,
+} from '../json/index.ts'
+import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
+import { type CallError, type InvalidParams, invalidParam } from './call-error.ts'
+import type { MessageFacts } from './message.ts'
 import { checks, forEachShape, partKinds, readProto, resultKinds, type Shape, shapes } from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
 
@@ -121,3 +133,56 @@ const normalize = (value: string): string =>
     .toLowerCase()
     .replace(/^(?:role|task_state)_/, '')
     .replaceAll('_', '-')
+
+// Content negotiation
+
+/** Refuses a message with a part whose media type the agent does not accept. */
+export const checkInputModes = (
+  { parts, mediaTypes, ambiguousPart, skillId }: MessageFacts,
+  modes: CallModes,
+): CallError | undefined => {
+  const accepted = modesFor(skillId, modes, 'input')
+  if (accepted.length === 0) return undefined
+  if (parts.length > MAX_PARTS) return invalidParam('message.parts', `must be at most ${MAX_PARTS} parts`)
+  if (ambiguousPart !== undefined)
+    return invalidParam(`message.parts[${ambiguousPart}]`, 'must declare one media type, as a string without wildcards')
+  const { types, ranges } = indexModes(accepted)
+  const unknown = mediaTypes.filter(type => !types.has(type))
+  if (unknown.length === 0) return undefined
+  const offered = unknown.filter(type => !ranges.intersects(parseMediaRange(type)))
+  return offered.length > 0 ? { kind: 'input-modes', offered, accepted } : undefined
+}
+
+/** Refuses a call whose `acceptedOutputModes` the agent cannot produce. An absent or empty list accepts anything. */
+export const checkOutputModes = (
+  { acceptedOutputModes, skillId }: MessageFacts,
+  modes: CallModes,
+): CallError | undefined => {
+  if (acceptedOutputModes === undefined) return undefined
+  const field = 'configuration.acceptedOutputModes'
+  if (!Array.isArray(acceptedOutputModes)) return invalidParam(field, 'must be a list of media types')
+  if (acceptedOutputModes.length > MAX_OUTPUT_MODES)
+    return invalidParam(field, `must be at most ${MAX_OUTPUT_MODES} media types`)
+  const invalid = acceptedOutputModes.findIndex(mode => typeof mode !== 'string' || !isMediaRange(mode))
+  if (invalid >= 0)
+    return invalidParam(`${field}[${invalid}]`, 'must be a media type or a range, such as "text/plain" or "image/*"')
+  const offered = acceptedOutputModes as string[]
+  const accepted = modesFor(skillId, modes, 'output')
+  return offered.length === 0 || accepted.length === 0 || canProduce(offered, accepted)
+    ? undefined
+    : { kind: 'output-modes', offered, accepted }
+}
+
+/** Returns the modes of the skill that the message names, else the agent's; those of all skills if it is unknown. */
+const modesFor = (skillId = '', { defaults, union, skills }: CallModes, direction: keyof Modes): string[] =>
+  Object.hasOwn(skills, skillId) ? (skills[skillId]?.[direction] ?? defaults[direction]) : union[direction]
+
+/** Matches as `Accept` does (RFC 9110 §12.5.1): the most specific range decides, and `q=0` wins between equals. */
+const canProduce = (offered: readonly string[], accepted: readonly string[]): boolean => {
+  const { types, parsed, ranges } = indexModes(accepted)
+  // A text without parameters has no `q`.
+  if (offered.every(mode => !mode.includes(';') && types.has(mode))) return true
+  const wanted = offered.map(parseMediaRange)
+  if (wanted.some(range => range.excluded)) return parsed.some(createAcceptance(wanted))
+  return offered.some(mode => types.has(mode)) || wanted.some(range => ranges.intersects(range))
+}

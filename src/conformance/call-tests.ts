@@ -1,14 +1,14 @@
 import { writeObject } from '../a2a/bridge/index.ts'
+import { methodOf, type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
+import type { CallProfile } from '../card/index.ts'
 import {
   createOutputComparison,
-  methodOf,
-  type OperationName,
-  operations,
-  pathOf,
-  specifiedError,
-} from '../a2a/index.ts'
-import type { CallProfile } from '../card/index.ts'
-import { formOf, type Protocol, type ReceiptTest, versions, type WireVersion } from '../card/model/index.ts'
+  formOf,
+  type Protocol,
+  type ReceiptTest,
+  versions,
+  type WireVersion,
+} from '../card/model/index.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/index.ts'
 import { intersects, type JsonObject, parseMediaRange } from '../json/index.ts'
 import type { SendOptions } from './exchange.ts'

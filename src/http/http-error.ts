@@ -41,6 +41,8 @@ export const logUnexpected = (error: unknown) => log('error', 'unexpected', { 'e
 /** Returns the stack of an error, for the log. */
 export const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
+type LogLevel = 'info' | 'warn' | 'error'
+
 /** The events of the log. docs/observability.md explains each. */
 type LogEvent =
   | ('call' | 'stream' | 'rpc' | 'tool-call' | 'check-unanswered' | 'task-owners-unavailable' | 'observations-lost')
@@ -60,8 +62,6 @@ type TextField =
 type NumberField =
   | ('calling_card.duration_ms' | 'calling_card.upstream.status_code')
   | ('http.response.status_code' | 'server.port')
-
-type LogLevel = 'info' | 'warn' | 'error'
 
 /** Writes one structured line to the Worker's log. Fields never contain a token, a body or the value of a header. */
 export const log = (level: LogLevel, event: LogEvent, fields: LogFields): void =>

@@ -47,11 +47,13 @@ export class Normalizer {
       .replace(timeForm, time => (Math.abs(Date.parse(time) - Date.now()) < DAY_MS ? '<now>' : time))
   }
 
-  /** Normalizes headers, sorted by name: their order means nothing. */
+  /** Normalizes headers, sorted by name: their order means nothing. A connection closes where a body has not arrived. */
   headers(headers: Headers): string {
     const lines = headers.flatMap(([name, value]): string[] => {
       const lower = name.toLowerCase()
-      return ['date', 'etag', 'last-modified'].includes(lower) ? [] : [`${lower}: ${this.#header(lower, value)}`]
+      return ['connection', 'date', 'etag', 'last-modified'].includes(lower)
+        ? []
+        : [`${lower}: ${this.#header(lower, value)}`]
     })
     return lines
       .toSorted((one, other) => (nameIn(one) < nameIn(other) ? -1 : nameIn(one) > nameIn(other) ? 1 : 0))

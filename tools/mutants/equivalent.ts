@@ -62,7 +62,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'the column is only compared with 1',
   },
   {
-    path: 'src/a2a/content-negotiation.ts',
+    path: 'src/json/media-type.ts',
     original: '1',
     replacement: '2',
     line: 'Math.max(-1',
@@ -81,7 +81,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'a header has both or neither',
   },
   {
-    path: 'src/a2a/content-negotiation.ts',
+    path: 'src/card/model/modes.ts',
     original: 'indexes.set(modes, index)',
     replacement: '',
     reason: CACHE,

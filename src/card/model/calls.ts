@@ -80,30 +80,6 @@ export const toTarget = (agentInterface: AgentInterface): CallTarget | undefined
   return { binding, version, url, ...(versions[version].hasTenants && tenant !== undefined && { tenant }) }
 }
 
-/** Input and output media types. */
-export type Modes = { input: string[]; output: string[] }
-
-/** The modes of a card: its defaults, these with the modes of every skill, and by skill id those that replace them. */
-export type CallModes = { defaults: Modes; union: Modes; skills: Record<string, Partial<Modes>> }
-
-/** Collects the modes of a card and its skills. */
-export const collectModes = ({ defaultInputModes, defaultOutputModes, skills }: AgentCard): CallModes => {
-  const own = skills.map(({ id, inputModes: input = [], outputModes: output = [] }) => ({ id, input, output }))
-  const input = unique([...defaultInputModes, ...own.flatMap(skill => skill.input)])
-  const output = unique([...defaultOutputModes, ...own.flatMap(skill => skill.output)])
-  const ownModes = own.map(({ id, input, output }): [string, Partial<Modes>] => [
-    id,
-    { ...(input.length > 0 && { input: unique(input) }), ...(output.length > 0 && { output: unique(output) }) },
-  ])
-  return {
-    defaults: { input: unique(defaultInputModes), output: unique(defaultOutputModes) },
-    union: { input, output },
-    skills: Object.fromEntries(ownModes),
-  }
-}
-
-const unique = (modes: readonly string[]): string[] => [...new Set(modes)]
-
 /** A tool of an MCP server, and the id of its skill in the agent's card. */
 export type McpTool = { skillId: string; name: string; inputSchema: JsonObject }
 

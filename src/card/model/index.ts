@@ -1,5 +1,6 @@
 export * from './agent-card.ts'
 export type { Member, Members } from './members.ts'
+export * from './modes.ts'
 export * from './observed-calls.ts'
 export * from './receipt-format.ts'
 export * from './registration-report.ts'

@@ -6,11 +6,10 @@ import {
   type ErrorForm,
   type Inspected,
   methodOf,
-  type OutputWarning,
   type ResultFacts,
 } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
-import { type CallTarget, latestVersion } from '../../card/model/index.ts'
+import { type CallTarget, latestVersion, type OutputWarning } from '../../card/model/index.ts'
 import { type BodyText, beginLine, endLine, log, type RequestContext, type TraceContext } from '../../http/index.ts'
 import type { CachedDocument } from '../../registry/edge/index.ts'
 import type { AgentParameter, TranslateAnswer, UpstreamMessage } from '../upstream/index.ts'

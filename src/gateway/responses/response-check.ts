@@ -4,7 +4,6 @@ import {
   type AnswerRepair,
   type CallError,
   type CheckedAnswer,
-  createOutputComparison,
   hasId,
   type Inspected,
   listsTasks,
@@ -20,6 +19,7 @@ import {
   type VisibleTasks,
 } from '../../a2a/index.ts'
 import type { CallProfile } from '../../card/index.ts'
+import { createOutputComparison } from '../../card/model/index.ts'
 import { essence, hasDuplicateName, isDeeperThan, type Json } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import { type CallEnd, observeCall, observeMediaTypes } from '../../registry/edge/index.ts'

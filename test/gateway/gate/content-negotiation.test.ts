@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { checkInputModes } from '../../src/a2a/content-negotiation.ts'
-import { type MessageFacts, readMessage } from '../../src/a2a/message.ts'
-import type { A2ACall } from '../../src/a2a/operations.ts'
-import type { CallModes, Modes } from '../../src/card/model/calls.ts'
-import type { WireVersion } from '../../src/card/model/versions.ts'
-import type { Gate } from '../../src/gateway/gate/gate.ts'
-import type { Json, JsonObject } from '../../src/json/json.ts'
-import { callWith, decide, gateWith, passes, profileWith } from '../support/calls.ts'
-import { cpuTime } from '../support/cpu-time.ts'
+import { type MessageFacts, readMessage } from '../../../src/a2a/message.ts'
+import type { A2ACall } from '../../../src/a2a/operations.ts'
+import { checkInputModes } from '../../../src/a2a/sent-message.ts'
+import type { CallModes, Modes } from '../../../src/card/model/modes.ts'
+import type { WireVersion } from '../../../src/card/model/versions.ts'
+import type { Gate } from '../../../src/gateway/gate/gate.ts'
+import type { Json, JsonObject } from '../../../src/json/json.ts'
+import { callWith, decide, gateWith, passes, profileWith } from '../../support/calls.ts'
+import { cpuTime } from '../../support/cpu-time.ts'
 
 const gateFor = (modes: Partial<Modes>, skills: CallModes['skills'] = {}): Gate => {
   const defaults = { input: [], output: [], ...modes }
