@@ -103,9 +103,11 @@ const rejectParams = (call: A2ACall): CallError | undefined => {
 export const hasSmallBody = ({ headers }: Pick<Request, 'headers'>): boolean =>
   Number(headers.get('Content-Length') ?? MAX_CALL_BYTES) <= MAX_REFUSED_CALL_BYTES
 
-/** Checks whether a POST has no body: then it has a length of 0, and no content type. */
-export const isEmptyPost = (request: Request): boolean =>
-  request.headers.get('Content-Length') === '0' || request.body === null
+/** Checks whether a POST has no body. Its stream is an object that only a body without a length needs. */
+export const isEmptyPost = (request: Request, headers: Headers): boolean => {
+  const length = headers.get('Content-Length')
+  return length === null ? request.body === null : length === '0'
+}
 
 /** Reads the body of a call. Returns an error if it is not sent as JSON. */
 export const readBody = (

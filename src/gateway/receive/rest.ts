@@ -26,6 +26,7 @@ const plainUrl = /^https?:\/\/(?!.*xn--)(?:[\w-]+\.)*[a-z][\w-]*(?::\d{1,4})?\/[
 
 /** A call over HTTP+JSON, below `/agents/{id}/a2a/`: of 1.0, and under `v1/` of 0.3. */
 export class RestExchange extends Exchange {
+  readonly #method: string
   /** Path below the agent's endpoint, normalized and percent-encoded. */
   readonly #path: string
   readonly #query: URLSearchParams | undefined
@@ -35,7 +36,9 @@ export class RestExchange extends Exchange {
 
   constructor(request: Request, env: Env, ctx: ExecutionContext, agentId: string | undefined) {
     super(request, env, ctx, agentById(agentId))
-    const { method, url } = request
+    const { url } = this
+    const { method } = request
+    this.#method = method
     const plain = plainUrl.exec(url)?.[1]
     const parsed = plain === undefined ? new URL(url) : undefined
     // By position, because an agent's id may be `a2a` too.
@@ -51,7 +54,7 @@ export class RestExchange extends Exchange {
 
   readBody(): Promise<BodyText> | CallError | undefined {
     if ('kind' in this.#match) return this.#match
-    return this.request.method === 'POST' && !isEmptyPost(this.request)
+    return this.#method === 'POST' && !isEmptyPost(this.request, this.headers)
       ? readBody(this.request, this.headers, this.type)
       : undefined
   }
@@ -69,7 +72,7 @@ export class RestExchange extends Exchange {
     const requested = readVersion(this)
     if ('kind' in requested) return gate.preferVersionError(requested, 'HTTP+JSON')
     const implied = () => gate.impliedVersions('HTTP+JSON')
-    const resolved = resolveRestVersion(this.request.method, this.#match, requested.version, implied)
+    const resolved = resolveRestVersion(this.#method, this.#match, requested.version, implied)
     if ('kind' in resolved) return gate.preferVersionError(resolved, 'HTTP+JSON')
     const { value } = this.#body
     if (value !== null && !isPlainObject(value))
@@ -98,7 +101,7 @@ export class RestExchange extends Exchange {
     const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : ''
     const hasBody = 'value' in this.#body && this.#body.value !== null
     return {
-      method: this.request.method,
+      method: this.#method,
       path: this.#path + search,
       ...(hasBody && { body: JSON.stringify(rewriteRoutingParams(sources?.body ?? {}, target)) }),
     }
