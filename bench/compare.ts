@@ -59,6 +59,13 @@ export const compare = async (baseline: Entrant, others: readonly Entrant[], eff
   })
 }
 
+/** Loads a server for a time in milliseconds, before anything is measured. */
+export const warmUp = async (server: Server, requests: Requests, milliseconds: number): Promise<void> => {
+  const load = await Load.open(portOf(server), requests)
+  await load.run(milliseconds)
+  load.close()
+}
+
 const shuffle = (items: Iterable<number>, random: () => number): number[] =>
   [...items]
     .map(item => ({ item, place: random() }))

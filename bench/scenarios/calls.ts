@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { compare, type Effort, type Entrant, isMeasured, type Setting } from '../compare.ts'
+import { compare, type Effort, type Entrant, isMeasured, type Setting, warmUp } from '../compare.ts'
 import {
   callBody,
   callPath,
@@ -54,6 +54,9 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
   const blind = await startWorker('blind', { UPSTREAM: { text: upstream } })
   const careful = await startWorker('careful', { UPSTREAM: { text: upstream } })
   for (const gateway of [blind, careful, host]) await checkForwarding(gateway, rpcCall(id, accepted))
+  // The runtime compiles code that runs often, and the host has more of it than the Workers beside it.
+  for (const server of [blind, careful, host]) await warmUp(server, sameCall(id, accepted), 10 * effort.warmUp)
+  await warmUp(host, sameCall(id, refused), 5 * effort.warmUp)
   const refusing = { requests: sameCall(id, refused) }
   const forwarding = { requests: sameCall(id, accepted) }
   const gate = { ...forwarding, name: 'gate', server: host, better: 'higher' } as const

@@ -95,12 +95,12 @@ const runOn = async (host: DiffHost, cases: readonly CallSequence[]): Promise<Ba
     const own = logs.get(id) ?? []
     logs.delete(id)
     const result = toComparable({ responses: responses[index] ?? [], exchanges: exchanges[index] ?? [] }, own, host)
-    // A large body that is refused unread may have to be sent several times, each of which is logged.
+    // A large body that is refused unread may have to be sent several times, each of which is logged; below, too.
     const isLarge = steps.some(({ body }) => body !== undefined && body.length > MAX_REFUSED_CALL_BYTES)
     return isLarge ? { ...result, logs: [...new Set(result.logs)].sort() } : result
   })
   const { requests } = toComparable({ responses: [], exchanges: host.agent.take(rootAgent.id) }, [], host)
   const normalizer = new Normalizer(host)
-  const lines = [...logs.values()].flat().map(line => normalizer.log(line))
-  return { results, exchanges, others: { requests: requests.toSorted(), responses: [], logs: lines.toSorted() } }
+  const lines = new Set([...logs.values()].flat().map(line => normalizer.log(line)))
+  return { results, exchanges, others: { requests: requests.toSorted(), responses: [], logs: [...lines].sort() } }
 }
