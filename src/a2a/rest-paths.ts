@@ -40,7 +40,8 @@ const routesByPath = Map.groupBy(routes, ({ path }) => path)
 export type RestMatch = Pick<RestRoute, 'operation' | 'versions'> & { pathParams: Record<string, string> }
 
 /** Normalizes a path below the agent's endpoint: clients encode the colon of a custom verb, and some append a slash. */
-export const normalizeRestPath = (path: string): string => path.replaceAll(/%3a/gi, ':').replace(/\/$/, '')
+export const normalizeRestPath = (path: string): string =>
+  (path.includes('%') ? path.replaceAll(/%3a/gi, ':') : path).replace(/\/$/, '')
 
 /** Finds the operation of an HTTP+JSON request by its normalized path, which is still percent-encoded. */
 export const matchRestPath = (method: string, path: string): RestMatch | CallError => {

@@ -126,7 +126,7 @@ const restTypes: ReadonlySet<string> = new Set(wireVersions.map(version => versi
 
 /** Returns the type of a body that is sent on. It is written in UTF-8 again, so parameters no longer apply. */
 export const sentType = (header: string | null): string => {
-  if (header === 'application/json') return header
+  if (header !== null && restTypes.has(header)) return header
   const type = essence(header)
   return restTypes.has(type) ? type : 'application/json'
 }
