@@ -3,6 +3,7 @@ import { ANONYMOUS, type Authentication } from '../../src/auth/principal.ts'
 import type { CallProfile } from '../../src/card/call-profile.ts'
 import { compileDocument } from '../../src/card/compile/index.ts'
 import type { CallTarget } from '../../src/card/model/calls.ts'
+import type { DialectName } from '../../src/card/model/constants.ts'
 import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
 import { permit, selectChecks } from '../../src/gateway/gate/admit.ts'
 import { Gate } from '../../src/gateway/gate/gate.ts'
@@ -13,6 +14,7 @@ import { callWith } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
 import { registration } from '../support/cards/compile.ts'
 import { executionContext } from '../support/kv.ts'
+import { makeSigningKey } from '../support/signing-key.ts'
 
 const publicCard = agentCard('https://agent.test', {
   capabilities: { extendedAgentCard: true },
@@ -174,4 +176,20 @@ it('fetches the card for each call for it up to the limit, but reads the Registr
   expect(await get('Bearer mine')).toEqual({ kind: 'rate-limit', retryAfter: 60 })
   const limit = 'extended:192.0.2.1'
   expect(requests).toEqual([limit, 'agent', 'registry', limit, 'agent', limit])
+})
+
+it('signs the card in the dialects that have signatures, where the host has a key', async () => {
+  const signaturesOf = async (dialect: DialectName, secrets: object) => {
+    const gate = new Gate(id, profile, { ...env, ...secrets } as Env, selectChecks(profile))
+    const [target] = profile.targets as [CallTarget]
+    const response = await fetchExtendedCard(permit(gate, { ...call, dialect }), target, gate, exchangeOf(mine))
+    return 'kind' in response ? response : ((await response.json()) as { result: JsonObject }).result.signatures
+  }
+  const key = { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: registration.requestOrigin }
+  expect(await signaturesOf('1.0', key)).toContainEqual({
+    protected: expect.any(String),
+    signature: expect.any(String),
+  })
+  expect(await signaturesOf('gopherhole', key)).toBeUndefined()
+  expect(await signaturesOf('1.0', {})).toBeUndefined()
 })
