@@ -19,12 +19,6 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: NEVER_ABSENT,
   },
   {
-    path: 'src/a2a/objects/forms.ts',
-    original: 'snakeNames.set(name, converted)',
-    replacement: '',
-    reason: CACHE,
-  },
-  {
     path: 'src/api/admin/export-import.ts',
     original: '0',
     replacement: '-1',
@@ -81,13 +75,13 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: CACHE,
   },
   {
-    path: 'src/gateway/upstream/request.ts',
+    path: 'src/http/headers.ts',
     original: "endToEndHeader('traceparent', headers) ?? ''",
     replacement: "endToEndHeader('traceparent', headers)",
     reason: 'neither an empty text nor "undefined" has the form of the header',
   },
   {
-    path: 'src/gateway/upstream/request.ts',
+    path: 'src/http/headers.ts',
     original: 'traceId === undefined || parentSpanId === undefined',
     replacement: 'traceId === undefined && parentSpanId === undefined',
     reason: 'a header has both or neither',
@@ -131,13 +125,8 @@ export const equivalentMutants: readonly Equivalent[] = [
     replacement: "''",
     reason: 'the client knows no schemas, so it asks for no validator',
   },
+  { path: 'src/gateway/tasks/owned-call.ts', original: '4', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
   { path: 'src/registry/edge/receipts.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
-  {
-    path: 'src/registry/edge/index.ts',
-    original: "bindings.getFresh('') ?? (await bindings.fetch('', read, ctx)) ?? []",
-    replacement: "bindings.getFresh('') ?? (await bindings.fetch('', read, ctx))",
-    reason: 'what is read is a list in every case; the right side satisfies the type checker',
-  },
   {
     path: 'src/registry/edge/clock-cache.ts',
     original: 'wasRead: false',
@@ -202,11 +191,5 @@ export const equivalentMutants: readonly Equivalent[] = [
     original: "id: 'agent'",
     replacement: '',
     reason: 'the id only occurs in addresses that are not printed',
-  },
-  {
-    path: 'src/registry/events/stream.ts',
-    original: 'this.#unread > 0',
-    replacement: 'this.#unread >= 0',
-    reason: 'where nothing is unread, the beat writes something, and the count begins again once that is read',
   },
 ]
