@@ -70,13 +70,13 @@ export const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo'
 
 /** The `data` and `details` of 1.0: google.rpc.ErrorInfo, and google.rpc.BadRequest where parameters are wrong. */
 const toDetails = ({ reason, domain, metadata, violations }: ErrorDescription): JsonObject[] => {
-  const info: JsonObject = { '@type': ERROR_INFO, reason, domain }
   const texts: JsonObject = {}
   for (const name in metadata) {
     const value = metadata[name]
     texts[name] = Array.isArray(value) ? value.join(', ') : String(value)
-    info.metadata = texts
   }
+  const info: JsonObject = { '@type': ERROR_INFO, reason, domain }
+  if (Object.keys(texts).length > 0) info.metadata = texts
   return violations.length === 0
     ? [info]
     : [info, { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }]

@@ -38,7 +38,7 @@ export const canHaveBody = (status: number): boolean =>
 /** The headers of responses by their media types: cloning a `Headers` costs half as much as building one. */
 const prebuiltHeaders = new Map<string, Headers>()
 
-/** Agents may have any number of types. */
+/** The number of media types that are kept: an agent may send any number of them. */
 const MAX_PREBUILT = 20
 
 const headersOf = (type: string): Headers => {

@@ -125,10 +125,10 @@ export const logCall = (
   milliseconds: number,
 ): void => {
   const { gate, call, caller, trace, warnings, upstreamStatus } = exchange
-  const begun = gate && call ? gate.route(call).lines : {}
-  const name = call ? call.operation : ''
-  begun[name] ??= beginLine('call', describeCall(exchange))
-  endLine(levelOf(error), begun[name], {
+  const starts = gate && call && gate.route(call).lineStarts
+  const start = (call && starts?.[call.operation]) ?? beginLine('call', describeCall(exchange))
+  if (call && starts) starts[call.operation] = start
+  endLine(levelOf(error), start, {
     ...(trace && describeTrace(trace)),
     'calling_card.caller': caller.authenticated ? caller.subject : caller.reason,
     'error.type': error?.kind,

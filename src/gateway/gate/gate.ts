@@ -1,4 +1,4 @@
-import type { A2ACall, CallError, InvalidParams, MessageFacts } from '../../a2a/index.ts'
+import type { A2ACall, CallError, InvalidParams, MessageFacts, OperationName } from '../../a2a/index.ts'
 import type { CallProfile } from '../../card/index.ts'
 import {
   addsCredential,
@@ -25,7 +25,7 @@ export type Route = {
   isTranslated: boolean
   versionError: CallError
   /** The beginning of the log line of each operation. */
-  lines: Partial<Record<string, string>>
+  lineStarts: Partial<Record<OperationName, string>>
 }
 
 /** What a check looks at. */
@@ -128,7 +128,7 @@ export class Gate {
         !isSameProtocol(from, target) &&
         (mcp !== undefined || canTranslate(from, target, bridge)),
       versionError: { kind: 'version', offered: version, accepted: this.versions(binding) },
-      lines: {},
+      lineStarts: {},
     }
   }
 }
