@@ -51,13 +51,9 @@ const measure = (rounds: number, work: (round: number) => unknown): number[] => 
 const fill = (database: DatabaseSync, sql: SqlStorage, agents: number): void => {
   const describe = createDescriber()
   const insertAgent = database.prepare(
-    `INSERT INTO agents (id, seq, visibility, origin, modified, manifest_etag, summary, search_fields)
-      VALUES (?, 1, 'public', 'https://host.example', 0, '""', ?, ?)`,
+    `INSERT INTO agents (id, seq, published, visibility, listed, origin, modified, manifest_etag, summary, search_fields, profile)
+      VALUES (?, 1, 1, 'public', 1, 'https://host.example', 0, '""', ?, ?, '{}')`,
   )
-  const insertDocument = database.prepare(
-    `INSERT INTO representations (id, etag, names, body) VALUES (?, '', '["1.0"]', ?)`,
-  )
-  const representation = { etag: '', bytes: new Uint8Array() }
   for (let from = 0; from < agents; from += AGENTS_PER_TRANSACTION) {
     database.exec('BEGIN')
     for (let number = from; number < Math.min(agents, from + AGENTS_PER_TRANSACTION); number++) {
@@ -66,9 +62,7 @@ const fill = (database: DatabaseSync, sql: SqlStorage, agents: number): void => 
       const fields = { ...noSearchFields, ...described.search }
       const { text: _, ...stored } = fields
       insertAgent.run(id, JSON.stringify(summary), JSON.stringify(stored))
-      insertDocument.run(id, representation.bytes)
-      const representations = { '1.0': representation }
-      indexAgent(sql, { id, visibility: 'public', set: undefined, representations, summary, search: fields })
+      indexAgent(sql, { id, listed: true, set: undefined, summary, search: fields })
     }
     database.exec('COMMIT')
   }

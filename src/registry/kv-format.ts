@@ -68,22 +68,35 @@ export const groupByEtag = (representations: Representations): (Representation &
   return [...groups.values()]
 }
 
+/** A document in a sequence of bytes: all its names, its entity tag, and its length in bytes. */
+export type Part = [names: DocumentName[], etag: string, length: number]
+
 /** The first line of an encoded envelope. */
-type Header = Omit<Envelope, 'representations'> & { parts: [names: DocumentName[], etag: string, length: number][] }
+type Header = Omit<Envelope, 'representations'> & { parts: Part[] }
 
 /** Encodes an envelope: a line of JSON that lists the parts, then their bytes, which readers slice and never parse. */
 export const encodeEnvelope = ({ representations, ...rest }: Envelope): Uint8Array<ArrayBuffer> => {
-  const documents = groupByEtag(representations)
-  const parts = documents.map(({ names, etag, bytes }): Header['parts'][number] => [names, etag, bytes.byteLength])
+  const { parts, pieces } = toParts(representations)
   const header = new TextEncoder().encode(`${JSON.stringify({ ...rest, parts } satisfies Header)}\n`)
-  const encoded = new Uint8Array(documents.reduce((length, { bytes }) => length + bytes.byteLength, header.byteLength))
-  encoded.set(header)
-  let offset = header.byteLength
-  for (const { bytes } of documents) {
-    encoded.set(bytes, offset)
-    offset += bytes.byteLength
+  return concatenate([header, ...pieces])
+}
+
+/** Returns the parts of documents, and the bytes of each. */
+export const toParts = (representations: Representations): { parts: Part[]; pieces: Representation['bytes'][] } => {
+  const documents = groupByEtag(representations)
+  const parts = documents.map(({ names, etag, bytes }): Part => [names, etag, bytes.byteLength])
+  return { parts, pieces: documents.map(({ bytes }) => bytes) }
+}
+
+/** Concatenates sequences of bytes. */
+export const concatenate = (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const all = new Uint8Array(pieces.reduce((length, { byteLength }) => length + byteLength, 0))
+  let offset = 0
+  for (const piece of pieces) {
+    all.set(piece, offset)
+    offset += piece.byteLength
   }
-  return encoded
+  return all
 }
 
 /** Decodes an envelope. Its representations are views into `buffer`: copy those that outlive it. */
@@ -91,14 +104,19 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
   const encoded = new Uint8Array(buffer)
   const end = encoded.indexOf(0x0a)
   const { parts, ...rest }: Header = JSON.parse(new TextDecoder().decode(encoded.subarray(0, end)))
+  return { ...rest, representations: readParts(parts, encoded.subarray(end + 1)) }
+}
+
+/** Returns the documents in a sequence of bytes by name. They are views into it. */
+export const readParts = (parts: readonly Part[], all: Uint8Array<ArrayBuffer>): Representations => {
   const representations: Representations = {}
-  let offset = end + 1
+  let offset = 0
   for (const [names, etag, length] of parts) {
-    const bytes = encoded.subarray(offset, offset + length)
+    const bytes = all.subarray(offset, offset + length)
     for (const name of names) representations[name] = { etag, bytes }
     offset += length
   }
-  return { ...rest, representations }
+  return representations
 }
 
 /** Reads the envelope under a key of KV; an empty one for none. Copy representations that outlive it. */

@@ -1,12 +1,13 @@
 import type { Compiled, ParsedManifest } from '../card/compile/index.ts'
 import { missingCardProfile } from '../card/index.ts'
 import type { Manifest } from '../card/manifest/index.ts'
-import { type AgentCard, type ChangeClass, type RepresentationName, signedNames } from '../card/model/index.ts'
+import { type AgentCard, type ChangeClass, signedNames } from '../card/model/index.ts'
 import { type CardSigner, signCard } from '../card/signatures/index.ts'
 import { type Precondition, strongEtag } from '../http/index.ts'
 import type { JsonObject } from '../json/index.ts'
 import type { Signing } from '../signing/index.ts'
-import type { Representation } from './kv-format.ts'
+import { type PackedDocuments, PUBLIC, packDocuments } from './documents.ts'
+import type { Representation, Representations } from './kv-format.ts'
 import type { SearchFields, Summary } from './search-fields.ts'
 import { collectSearchFields, noSearchFields } from './search-terms.ts'
 import type { SourceRecord } from './source-record.ts'
@@ -25,19 +26,18 @@ export type Registration = {
   origin: string
   summary: Summary
   search: SearchFields
-  /** The canonical card as JSON text, for the history. Absent while a remote card has never been fetched. */
-  card?: string
-  /** Empty while a remote card has never been fetched. */
-  representations: Partial<Record<RepresentationName, Representation>>
+  /** The public card, then the extended ones, the lowest tier first; empty while a remote card was never fetched. */
+  cards: PreparedCard[]
   /** Absent while a remote card has never been fetched. */
   signing?: StoredSigning
-  /** The CallProfile as JSON. It is published next to the representations and never served. */
-  profile: Representation
-  /** The extended cards, hashed, the lowest tier first; `card` is the canonical one as JSON text. */
-  extended: { tier: string; card: string; representations: Record<RepresentationName, Representation> }[]
+  /** The CallProfile as JSON. It is published next to the documents of the public card and never served. */
+  profile: string
   /** Set for an agent with a remote card. */
   source?: SourceRecord
 } & WriteTerms
+
+/** A card of an agent: its documents, and `card`, the canonical one as JSON text, for the history. */
+export type PreparedCard = PackedDocuments & { tier: string; card: string }
 
 /**
  * The signatures of this host in an agent's documents, by the digest of what each signs, and the names of the keys for
@@ -66,9 +66,6 @@ export type Expected = Precondition & { seq?: number | null; checked?: number | 
 /** The cause of a special write: it accepts a pending card by its entity tag, or restores the revision `seq`. */
 export type WriteCause = { accepted: string } | { restored: number }
 
-/** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
-const MAX_ROW_BYTES = 1_900_000
-
 /** Without a compiled card, the remote card of the agent has never been fetched. */
 type PreparedAgent = { compiled: Compiled | undefined; record?: SourceRecord | undefined; signing: Signing }
 
@@ -82,51 +79,42 @@ export const prepareRegistration = async (
   const { visibility, set, hosts } = manifest
   return {
     ...{ id, manifest: text, manifestEtag: (await encode(text)).etag, visibility, set, hosts, origin },
-    ...(compiled ? await prepareCard(compiled, signing) : await prepareMissingCard(id, manifest)),
+    profile: JSON.stringify(compiled?.profile ?? missingCardProfile(manifest)),
+    ...(compiled ? await prepareCard(compiled, signing) : prepareMissingCard(id, manifest)),
     ...terms,
     ...(record && { source: record }),
   }
 }
 
-const prepareCard = async ({ card, documents, profile, extended }: Compiled, signing: Signing) => {
+const prepareCard = async ({ card, documents, extended }: Compiled, signing: Signing) => {
   const encoder = createEncoder('signer' in signing ? signing.signer : undefined)
-  const representations = await encoder.encodeDocuments(documents)
+  const cards: PreparedCard[] = []
+  for (const { tier, ...compiled } of [{ tier: PUBLIC, card, documents }, ...extended])
+    cards.push({
+      ...{ tier, card: JSON.stringify(compiled.card) },
+      ...packDocuments(await encoder.encodeDocuments(compiled.documents)),
+    })
   return {
     summary: summarize(card, documents),
-    card: JSON.stringify(card),
     search: {
       ...collectSearchFields(card),
       // The policy of the manifest may leave the signatures of the author out of all documents that clients verify.
       signed: signedNames.some(name => documents[name].signatures !== undefined),
     },
-    representations,
-    profile: await encode(JSON.stringify(profile)),
-    extended: await Promise.all(
-      extended.map(async ({ tier, card, documents }) => ({
-        ...{ tier, card: JSON.stringify(card) },
-        representations: await encoder.encodeDocuments(documents),
-      })),
-    ),
+    cards,
     signing: { signers: signing.signers, signatures: encoder.signatures },
   }
 }
 
 /** Prepares an agent that is known and listed, but has no card to serve. */
-const prepareMissingCard = async (id: string, manifest: Manifest) => ({
+const prepareMissingCard = (id: string, manifest: Manifest) => ({
   summary: {
     ...{ name: textOr(id, manifest.card.name), description: '', version: '', url: '' },
     ...{ protocol: 'a2a', shaman: { url: '', preferredTransport: 'JSONRPC' } },
   },
   search: noSearchFields,
-  representations: {},
-  profile: await encode(JSON.stringify(missingCardProfile(manifest))),
-  extended: [],
+  cards: [],
 })
-
-/** Checks whether each of these texts fits in a row of the Registry's database. */
-export const fitsInRow = (texts: readonly string[]): boolean =>
-  // In UTF-8 a UTF-16 unit takes three bytes at most.
-  texts.every(text => text.length * 3 <= MAX_ROW_BYTES || new TextEncoder().encode(text).byteLength <= MAX_ROW_BYTES)
 
 /** Encodes the documents of one agent. Dialects and tiers often have equal ones: each is signed and encoded once. */
 const createEncoder = (signer: CardSigner | undefined) => {
@@ -149,11 +137,11 @@ const createEncoder = (signer: CardSigner | undefined) => {
   return {
     /** The signatures that were made or used again, by the digest of what they sign. */
     signatures,
-    encodeDocuments: async (documents: Compiled['documents']): Promise<Record<RepresentationName, Representation>> => {
+    encodeDocuments: async (documents: Compiled['documents']): Promise<Representations> => {
       const entries = Object.entries(documents).map(
         async ([name, document]) => [name, await encodeDocument(name, document)] as const,
       )
-      return Object.fromEntries(await Promise.all(entries)) as Record<RepresentationName, Representation>
+      return Object.fromEntries(await Promise.all(entries))
     },
   }
 }

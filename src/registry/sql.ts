@@ -71,6 +71,19 @@ export const insertRow = createWriter('INSERT')
 /** Stores a row, in place of any other with its key. */
 export const storeRow = createWriter('INSERT OR REPLACE')
 
+/** Updates the columns of an agent's row that differ from those before: each has indexes and pages of its own. */
+export const updateRow = <Columns extends Table['columns']>(
+  sql: SqlStorage,
+  { name }: Table<Columns>,
+  before: NewRow<Columns> & { id?: string },
+  row: NewRow<Columns>,
+): void => {
+  const changed = Object.entries(row).filter(([column, value]) => before[column] !== value)
+  if (changed.length === 0) return
+  const assignments = changed.map(([column]) => `${column} = ?`).join(', ')
+  sql.exec(`UPDATE ${name} SET ${assignments} WHERE id = ?`, ...changed.map(([, value]) => value), before.id)
+}
+
 /** Deletes the rows of an agent from tables. */
 export const deleteRows = (sql: SqlStorage, tables: readonly Table[], id: string): void => {
   for (const { name } of tables) sql.exec(`DELETE FROM ${name} WHERE id = ?`, id)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { fitsInRow } from '../../src/registry/documents.ts'
 import { decodeEnvelope, encodeEnvelope, readText } from '../../src/registry/kv-format.ts'
-import { fitsInRow } from '../../src/registry/prepare.ts'
 import { kvWith } from '../support/kv.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))

@@ -4,7 +4,8 @@ import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { prepareRegistration, type Registration } from '../../src/registry/prepare.ts'
+import { PUBLIC, packDocuments } from '../../src/registry/documents.ts'
+import { type PreparedCard, prepareRegistration, type Registration } from '../../src/registry/prepare.ts'
 import { noSearchFields } from '../../src/registry/search-terms.ts'
 import type { SourceFailure, SourceRecord } from '../../src/registry/source-record.ts'
 import type { Signing } from '../../src/signing/card-signer.ts'
@@ -41,13 +42,15 @@ export const representation = (text: string) => ({
   bytes: new Uint8Array(new TextEncoder().encode(JSON.stringify({ name: text }))) as Uint8Array<ArrayBuffer>,
 })
 
-/** Returns the registration of an agent whose card is named `text`, or of an agent without a card. */
-export const registration = (
-  id: string,
-  text: string | undefined,
-  more: Partial<Omit<Registration, 'representations'>> = {},
-): Registration => {
+/** Returns the card of a tier with that name, as it is stored. */
+export const cardNamed = (text: string, tier = PUBLIC): PreparedCard => {
   const names: RepresentationName[] = ['agent-card.json', 'agent.json', '1.0']
+  const documents = Object.fromEntries(names.map(name => [name, representation(text)]))
+  return { tier, card: JSON.stringify({ name: text }), ...packDocuments(documents) }
+}
+
+/** Returns the registration of an agent whose card is named `text`, or of an agent without a card. */
+export const registration = (id: string, text: string | undefined, more: Partial<Registration> = {}): Registration => {
   return {
     id,
     manifest: '{}',
@@ -61,9 +64,8 @@ export const registration = (
       shaman: { url: '', preferredTransport: 'JSONRPC' },
     },
     search: noSearchFields,
-    representations: Object.fromEntries(text === undefined ? [] : names.map(name => [name, representation(text)])),
-    profile: representation(`profile of ${text}`),
-    extended: [],
+    cards: text === undefined ? [] : [cardNamed(text)],
+    profile: JSON.stringify({ name: `profile of ${text}` }),
     expected: {},
     actor: 'admin',
     ...more,

@@ -4,6 +4,7 @@ import { type PublicKey, readKeys, verifySignatures } from '../../src/card/signa
 import { strongEtag } from '../../src/http/conditional.ts'
 import { type Json, type JsonObject, omit } from '../../src/json/json.ts'
 import { MAX_REVISIONS } from '../../src/limits.ts'
+import { toAgentEnvelope, unpackDocuments } from '../../src/registry/documents.ts'
 import type { Envelope, Representation, Representations } from '../../src/registry/kv-format.ts'
 import { prepareRegistration } from '../../src/registry/prepare.ts'
 import { withoutKeys } from '../../test/support/registrations.ts'
@@ -71,13 +72,14 @@ const readTruth = async (host: SoakHost, workload: Workload, id: string) => {
     { ...result, signing: withoutKeys },
     { actor: 'admin', expected: {} },
   )
-  const isPublic = prepared.visibility === 'public'
+  const [publicCard, extended] = prepared.cards
   return {
     manifestEtag,
     version: result.compiled.card.version,
     hosts: prepared.hosts,
-    representations: { ...(isPublic && prepared.representations), profile: prepared.profile },
-    extended: prepared.extended[0]?.representations,
+    representations: toAgentEnvelope({ ...prepared, seq: 0, modified: 0, source: undefined }, publicCard)
+      .representations,
+    extended: extended && unpackDocuments(extended),
   }
 }
 

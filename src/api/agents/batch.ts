@@ -249,10 +249,9 @@ const splitChunks = (ready: readonly Ready[]): Ready[][] => {
 }
 
 const sizeOf = ({ prepared }: Ready): number => {
-  const { manifest, representations, extended, source } = prepared.registration
-  const documents = [{ representations }, ...extended].flatMap(each => Object.values(each.representations))
-  const texts = manifest.length + (source?.card?.length ?? 0)
-  return documents.reduce((sum, { bytes }) => sum + bytes.byteLength, texts)
+  const { manifest, profile, cards, source } = prepared.registration
+  const texts = manifest.length + profile.length + (source?.card?.length ?? 0)
+  return cards.reduce((sum, { card, body }) => sum + card.length + body.byteLength, texts)
 }
 
 const toBatchResult = ({ line, id, registered, error }: Entry): BatchResult => {

@@ -3,6 +3,7 @@ import { cardUrl } from '../../card/model/index.ts'
 import { type Precondition, problem } from '../../http/index.ts'
 import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
+import { etagsByName, PUBLIC } from '../../registry/index.ts'
 import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { agentPath, endpoint, json, jsonBody, noContent } from '../contract/index.ts'
@@ -54,7 +55,7 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
 
 /** Returns what a writer gets for a registration. */
 export const toReceipt = ({ registration, report, changes }: PreparedWrite, result: Registered): Receipt => {
-  const { id, manifestEtag, representations, origin, source } = registration
+  const { id, manifestEtag, cards, origin, source } = registration
   const { seq, revised, published, hosts, becameRoot } = result
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   return {
@@ -64,7 +65,7 @@ export const toReceipt = ({ registration, report, changes }: PreparedWrite, resu
     urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
     etags: {
       manifest: manifestEtag,
-      ...Object.fromEntries(Object.entries(representations).map(([name, { etag }]) => [name, etag])),
+      ...etagsByName(cards.find(({ tier }) => tier === PUBLIC)?.parts ?? []),
     },
     ...(source && { source: toRegisteredSource(source) }),
     ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),

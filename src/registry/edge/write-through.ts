@@ -1,4 +1,5 @@
 import { log } from '../../http/index.ts'
+import { PUBLIC, toAgentEnvelope, toEnvelope } from '../documents.ts'
 import type { Registration } from '../prepare.ts'
 import type { Registered, Removed } from '../store/index.ts'
 import type { HostChange } from '../tables/index.ts'
@@ -8,15 +9,12 @@ import { cacheReceipt } from './receipts.ts'
 
 /** Makes a registration visible in this isolate at once, to readers of the card and to callers of the agent. */
 export const cacheRegistered = (registration: Registration, registered: Registered): void => {
-  const { id, visibility, representations, profile, extended } = registration
-  const { publishedSeq: seq, publishedHealth, removedTiers, changed } = registered
-  const modified = new Date(registered.modified).toUTCString()
-  const source = publishedHealth && { source: publishedHealth.health }
-  const isPublic = visibility === 'public'
-  const documents = { ...(isPublic && representations), profile }
-  cacheEnvelope(id, { seq, modified, representations: documents, ...(isPublic && source) })
-  for (const { tier, representations } of extended)
-    cacheExtended(id, tier, { seq, modified, representations, ...source })
+  const { id, cards } = registration
+  const { publishedSeq: seq, modified, health: source, removedTiers, changed } = registered
+  const published = { seq, modified, source }
+  const publicCard = cards.find(({ tier }) => tier === PUBLIC)
+  cacheEnvelope(id, toAgentEnvelope({ ...registration, ...published }, publicCard))
+  for (const card of cards) if (card !== publicCard) cacheExtended(id, card.tier, toEnvelope(published, card))
   for (const tier of removedTiers) cacheExtended(id, tier, emptyEnvelope(seq))
   cacheHosts(changed)
 }

@@ -1,3 +1,4 @@
+import { base64url } from 'jose'
 import { selectHead } from '../audit/index.ts'
 import { selectValue } from '../sql.ts'
 import { lastChange, STATE_TABLE_NAMES } from '../tables/index.ts'
@@ -99,6 +100,6 @@ const selectRows = (sql: SqlStorage, table: string, where: string, ...values: Sq
   sql.exec<Row>(`SELECT * FROM ${table} WHERE ${where}`, ...values)
 
 const toLine = (table: string, row: Row): object => {
-  const text = 'body' in row && { body: new TextDecoder().decode(row.body as ArrayBuffer) }
+  const text = 'body' in row && { body: base64url.encode(new Uint8Array(row.body as ArrayBuffer)) }
   return { table, row: { ...row, ...text } }
 }

@@ -1,3 +1,4 @@
+import { base64url } from 'jose'
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
@@ -106,7 +107,7 @@ export class Staging {
     if (isToken && exists(this.#sql, 'staged_tokens WHERE id <> ? AND hash = ?', String(row.id), String(row.hash)))
       throw invalid(`Token "${row.id}" and another one have the same hash`)
     const values = row as Record<string, string | number | null>
-    const body = 'body' in row && { body: new TextEncoder().encode(String(row.body)) }
+    const body = 'body' in row && { body: base64url.decode(String(row.body)) }
     const target: Table = { ...tables.EXPORTED[table], name: `staged_${table}` }
     storeRow(this.#sql, target, { ...values, ...body })
     const { id = null, seq = null, manifest } = values
@@ -225,7 +226,7 @@ export const runImportStep = async (
 const KEYS = [
   `'${EVENTS_KEY}' AS key`,
   `'${keyOf('card', '')}' || id AS key FROM agents`,
-  `DISTINCT '${keyOf('extended', '')}' || id || ':' || tier AS key FROM extended`,
+  `'${keyOf('extended', '')}' || id || ':' || tier AS key FROM documents WHERE tier <> ''`,
   `'${keyOf('host', '')}' || hostname AS key FROM hosts`,
   `'${keyOf('receipt', '')}' || id AS key FROM receipts`,
   `'${keyOf('token', '')}' || hash AS key FROM tokens`,

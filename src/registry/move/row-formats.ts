@@ -1,3 +1,4 @@
+import { base64url } from 'jose'
 import * as v from 'valibot'
 import { CallProfile } from '../../card/index.ts'
 import { Manifest, Source } from '../../card/manifest/index.ts'
@@ -19,6 +20,7 @@ import {
 } from '../../card/model/index.ts'
 import { isJsonObject, type JsonObject } from '../../json/index.ts'
 import { AUDITED, sha256 } from '../audit/index.ts'
+import { type PackedDocuments, unpackDocuments } from '../documents.ts'
 import { SearchFields, Summary } from '../search-fields.ts'
 import { SourceFailure, Validators } from '../source-record.ts'
 import type { Table } from '../sql.ts'
@@ -32,7 +34,7 @@ const count = wholeNumber(0)
 const agentId = v.pipe(text, v.regex(agentIdPattern, 'must be the id of an agent'))
 const digest = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal'))
 const etag = v.pipe(text, v.regex(/^"[0-9a-f]{64}"$/, 'must be an entity tag: a SHA-256 in hexadecimal, in quotes'))
-const tierName = (pattern: RegExp) => v.pipe(text, v.regex(pattern, 'must be the name of a tier'))
+const flag = v.picklist([0, 1], 'must be 0 or 1')
 const changeKind = v.picklist(['registered', 'changed', 'removed'], 'must be registered, changed or removed')
 
 /** A column of JSON. The row keeps its text. */
@@ -48,8 +50,18 @@ const json = <Output>(schema: v.GenericSchema<unknown, Output>) =>
     schema,
   )
 
-const documentNames = (known: readonly string[]) =>
-  json(v.pipe(v.array(v.picklist(known, 'must be the name of a document')), v.nonEmpty('must name a document')))
+/** More than the documents of the largest card. */
+const MAX_DOCUMENTS_BYTES = 16 * 1024 * 1024
+
+const documentName = v.picklist(representationNames, 'must be the name of a document')
+
+const Parts = v.pipe(
+  v.array(v.tuple([v.pipe(v.array(documentName), v.nonEmpty('must name a document')), etag, wholeNumber(0)])),
+  v.check(
+    parts => parts.reduce((sum, [, , length]) => sum + length, 0) <= MAX_DOCUMENTS_BYTES,
+    `must have at most ${MAX_DOCUMENTS_BYTES} bytes`,
+  ),
+)
 
 const Drift = v.array(v.looseObject({ op: v.picklist(['add', 'remove', 'replace', 'more']), pointer: text }))
 
@@ -65,18 +77,24 @@ const Review = v.object({
 const FORMATS = {
   ...{ id: agentId, seq: revisionNumber, number: revisionNumber, origin: httpUrl, author: text },
   ...{ created: timestamp, modified: timestamp, checked: timestamp, due: timestamp, failing_since: timestamp },
-  ...{ resigned: timestamp, expires: timestamp, at: timestamp, published_seq: count, failures: count, day: count },
+  ...{ resigned: timestamp, expires: timestamp, at: timestamp, published: revisionNumber, failures: count, day: count },
   ...{ visibility: Manifest.entries.visibility.wrapped, set_name: Manifest.entries.set.wrapped, hostname },
-  ...{ etag, manifest_etag: etag, hash: digest, body: text, tier: tierName(/^[a-z][a-z0-9-]{0,31}$/) },
+  ...{
+    etag,
+    manifest_etag: etag,
+    hash: digest,
+    tier: v.pipe(text, v.regex(/^(?:[a-z][a-z0-9-]{0,31})?$/, 'must be the name of a tier')),
+  },
   ...{ manifest: json(jsonObject()), card: json(AgentCard), drift: json(Drift), source: json(Source) },
   ...{ search_fields: json(v.omit(SearchFields, ['text'])), failure: json(SourceFailure), review: json(Review) },
   ...{ validators: json(Validators), counts: json(Observations), receipt: json(StoredReceipt) },
   ...{ record: json(TokenRecord), signers: text, signatures: json(record(text)), kind: changeKind },
   summary: json(v.object({ ...Summary.entries, named: timestamp })),
-  names: documentNames(representationNames),
+  ...{ profile: json(CallProfile), parts: json(Parts), body: v.pipe(text, v.regex(/^[\w-]*$/, 'must be base64url')) },
+  listed: flag,
   made_by: v.picklist(['manifest', 'fetch', 'removal'], 'must be manifest, fetch or removal'),
   name: v.picklist(['served', 'pending'], 'must be served or pending'),
-  automatic: v.picklist([0, 1], 'must be 0 or 1'),
+  automatic: flag,
   public_kind: changeKind,
   class: v.picklist(changeClasses, 'must be breaking, additive or cosmetic'),
 } satisfies Record<Column, v.GenericSchema>
@@ -85,8 +103,6 @@ type Column = { [Table in ExportedTable]: keyof (typeof EXPORTED)[Table]['column
 
 /** The formats of columns in one table. Of the owners of host names, an export has no NULL. */
 const OWN_FORMATS: Readonly<Record<string, v.GenericSchema>> = {
-  'revision_cards.tier': tierName(/^(?:[a-z][a-z0-9-]{0,31})?$/),
-  'representations.names': documentNames([...representationNames, 'profile']),
   'fetched.card': json(jsonObject()),
   'hosts.id': agentId,
   'tokens.id': TokenRecord.entries.id,
@@ -126,19 +142,27 @@ const SCHEMAS = new Map<string, v.GenericSchema>(Object.values(EXPORTED).map(tab
 
 /** Returns the column of a row whose value no write could have stored, and the expected format; undefined for none. */
 export const findRowError = (table: ExportedTable, row: JsonObject) => {
-  const error = findError(SCHEMAS.get(table) ?? v.never(), row) ?? findBodyError(row)
+  const error = findError(SCHEMAS.get(table) ?? v.never(), row) ?? findDocumentError(row)
   if (!error) return undefined
   const [, column = '', rest = ''] = /^\/?([^/]*)(.*)$/s.exec(error.pointer) ?? []
   return { column: column.slice(0, 100), message: `${rest.slice(0, 200)} ${error.message}`.trimStart() }
 }
 
-/** Profiles and cards of A2A 1.0 are parsed again, the other documents only sent. */
-const findBodyError = ({ names, body, etag }: JsonObject): ReturnType<typeof findError> => {
-  if (typeof names !== 'string' || typeof body !== 'string') return undefined
-  if (etag !== `"${sha256(body)}"`) return { pointer: '/body', message: 'does not match its entity tag' }
-  const named = JSON.parse(names) as string[]
-  const schema = named.includes('profile') ? CallProfile : named.includes('1.0') ? AgentCard : jsonObject()
-  return findError(v.object({ body: json(schema) }), { body })
+/** Checks the documents of a row. Cards of A2A 1.0 are parsed again, the others only sent. */
+const findDocumentError = ({ parts, body }: JsonObject): ReturnType<typeof findError> => {
+  if (typeof parts !== 'string' || typeof body !== 'string') return undefined
+  try {
+    const packed: PackedDocuments = { parts: JSON.parse(parts), body: new Uint8Array(base64url.decode(body)) }
+    for (const [name, { etag, bytes }] of Object.entries(unpackDocuments(packed))) {
+      const text = new TextDecoder().decode(bytes)
+      if (etag !== `"${sha256(text)}"`) return { pointer: '/body', message: `${name} does not match its entity tag` }
+      const error = findError(v.object({ body: json(name === '1.0' ? AgentCard : jsonObject()) }), { body: text })
+      if (error) return error
+    }
+    return undefined
+  } catch {
+    return { pointer: '/body', message: 'must be documents of the length of `parts`, compressed with Zstandard' }
+  }
 }
 
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text

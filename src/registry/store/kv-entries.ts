@@ -1,5 +1,6 @@
-import { type DocumentName, type Envelope, encodeEnvelope, type Representations } from '../kv-format.ts'
-import { type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
+import { toAgentEnvelope, toEnvelope } from '../documents.ts'
+import { encodeEnvelope } from '../kv-format.ts'
+import { type Row, selectFirst, selectValue } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 
 /** The value of a key in KV, which expires after `seconds`; without them, never. */
@@ -30,7 +31,7 @@ const works: Record<string, (storage: DurableObjectStorage, name: string, env: E
   refresh: ({ sql }, id, env) => env.REMOTE_CARDS.getByName(id).schedule(id, tables.selectSource(sql, id)?.due ?? null),
   'task-owners': async ({ sql }, id, env) => {
     // Another agent that has the id now keeps the owners of its tasks.
-    if (!tables.selectNewestRevision(sql, id)) await env.TASK_OWNERS.getByName(id).clear()
+    if (!tables.selectAgent(sql, id)) await env.TASK_OWNERS.getByName(id).clear()
   },
   tasks: (_, id, env) => env.TASK_OWNERS.getByName(id).release(),
   events: ({ sql }, _, env) => sendChanges(sql, env),
@@ -64,25 +65,21 @@ const parseKey = (key: string): { kind: string; name: string } => {
 
 const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
   card: (sql, id) => {
-    const agent = selectFirst<Row<typeof tables.agents>>(sql, 'SELECT * FROM agents WHERE id = ?', id)
+    const agent = tables.selectAgent(sql, id)
     if (!agent) return emptyEntry(sql, id)
-    const rows = selectAll<DocumentRow>(sql, 'SELECT names, etag, body FROM representations WHERE id = ?', id)
-    const envelope = envelopeOf(sql, agent, rows)
-    const { seq, modified, representations } = envelope
-    // The edge has only the profile of an internal agent, for calls with a token.
-    const profile = representations.profile && { profile: representations.profile }
-    const shown = agent.visibility === 'public' ? envelope : { seq, modified, representations: { ...profile } }
-    return { value: encodeEnvelope(shown), metadata: { seq, etag: agent.manifest_etag } }
+    const source = tables.selectSource(sql, id)?.health
+    const { published: seq, manifest_etag: etag } = agent
+    const value = encodeEnvelope(toAgentEnvelope({ ...agent, seq, source }, tables.selectDocuments(sql, id)))
+    return { value, metadata: { seq, etag } }
   },
   extended: (sql, name) => {
-    const [id = '', tier = ''] = name.split(':')
-    const query =
-      'SELECT id, etag, names, body, seq, modified FROM agents JOIN extended USING (id) WHERE id = ? AND tier = ?'
-    const rows = selectAll<DocumentRow & AgentRow>(sql, query, id, tier)
-    const [first] = rows
-    if (!first) return emptyEntry(sql, id)
-    const envelope = envelopeOf(sql, first, rows)
-    return { value: encodeEnvelope(envelope), metadata: { seq: envelope.seq } }
+    const [id = '', tier] = name.split(':')
+    const agent = tables.selectAgent(sql, id)
+    const card = tables.selectDocuments(sql, id, tier)
+    if (!agent || !card) return emptyEntry(sql, id)
+    const source = tables.selectSource(sql, id)?.health
+    const { published: seq } = agent
+    return { value: encodeEnvelope(toEnvelope({ ...agent, seq, source }, card)), metadata: { seq } }
   },
   host: (sql, hostname) => {
     const host = selectFirst<Row<typeof tables.hosts>>(sql, 'SELECT * FROM hosts WHERE hostname = ?', hostname)
@@ -100,23 +97,6 @@ const builders: Record<string, (sql: SqlStorage, name: string) => KvEntry> = {
     const stored = tables.selectReceipt(sql, id)
     return stored ? { value: stored.receipt, metadata: { seq: stored.checked } } : tombstone(Date.now())
   },
-}
-
-type AgentRow = Pick<Row<typeof tables.agents>, 'id' | 'seq' | 'modified'>
-type DocumentRow = Pick<Row<typeof tables.representations>, 'names' | 'etag' | 'body'>
-
-const envelopeOf = (sql: SqlStorage, { id, seq, modified }: AgentRow, rows: readonly DocumentRow[]): Envelope => {
-  const health = tables.selectSource(sql, id)?.publishedHealth
-  const representations: Representations = {}
-  for (const { names, etag, body } of rows)
-    for (const name of JSON.parse(names) as DocumentName[])
-      representations[name] = { etag, bytes: new Uint8Array(body) }
-  return {
-    seq: Math.max(health?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0),
-    modified: new Date(modified).toUTCString(),
-    representations,
-    ...(health && { source: health.health }),
-  }
 }
 
 /** Builds an envelope without documents, as of the agent's last revision. */

@@ -1,8 +1,8 @@
 import { type Precondition, preconditionHolds } from '../../http/index.ts'
 import { appendEntry } from '../audit/index.ts'
-import { agentKeys, EVENTS_KEY, keyOf } from '../kv-format.ts'
+import { etagsByName, PUBLIC } from '../documents.ts'
+import { agentKeys, EVENTS_KEY, keyOf, type SourceHealth } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
-import type { PublishedHealth } from '../source-record.ts'
 import { deleteRows, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
 import { isUnchanged } from './source-state.ts'
@@ -11,7 +11,7 @@ import { isUnchanged } from './source-state.ts'
 export type Registered = {
   outcome: 'registered'
   seq: number
-  /** Orders what is published of the agent: `seq`, or the later number of its health or its signatures. */
+  /** Orders what is published of the agent: `seq`, or a later number of new signatures or a new health. */
   publishedSeq: number
   /** In ms since 1970. */
   modified: number
@@ -23,7 +23,7 @@ export type Registered = {
   /** Tiers that no longer have an extended card. */
   removedTiers: string[]
   /** Set for an agent with a remote card. */
-  publishedHealth?: PublishedHealth
+  health?: SourceHealth
 } & tables.HostChanges
 
 /** Result of a removal. */
@@ -47,53 +47,68 @@ export const register = (
   registration: Registration,
   mayClaim: boolean,
 ): WriteResult<Omit<Registered, 'published'>, WriteRejection> => {
-  const { id, source, expected, extended } = registration
-  const before = tables.selectNewestRevision(sql, id)
-  if (!isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
-  if (!preconditionHolds(expected, before && tables.etagsOf(sql, id, before)))
+  const { id, source, expected, cards, signing } = registration
+  const before = tables.selectAgent(sql, id)
+  if (!isUnchanged(sql, expected, id, before)) return { error: { outcome: 'conflict' } }
+  const stored = tables.selectTiers(sql, id)
+  if (!preconditionHolds(expected, before && etagsOf(before, stored)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
-  const difference = before && tables.findDifference(sql, before, registration)
+  const difference = before && findDifference(sql, registration, before, stored)
   const same = difference === 'content' ? undefined : before
   const isRefresh = source?.by === 'fetch'
   const hosts = isRefresh ? tables.keepHosts(sql, id) : tables.claimHosts(sql, registration, mayClaim)
   if ('outcome' in hosts) return { error: hosts }
   const modified = same && !difference ? same.modified : tables.changeTime(before)
-  const tiers = extended.map(({ tier }) => tier)
-  const removedTiers = tables.selectTiers(sql, id).filter(tier => !tiers.includes(tier))
-  // Another version of the agent may behave differently.
-  if (before && tables.selectVersion(sql, id) !== registration.summary.version)
-    deleteRows(sql, [tables.observations], id)
-  const wasPublic = tables.isPublic(sql, id)
-  const seq = same?.seq ?? tables.appendRevision(sql, registration, modified)
-  const { actor, cause, changeClass, manifestEtag } = registration
+  const removed = stored.map(({ tier }) => tier).filter(tier => !cards.some(card => card.tier === tier))
+  const sourceBefore = before && tables.selectSource(sql, id)
+  const seq = same?.seq ?? tables.appendRevision(sql, registration, modified, before)
   if (!same)
     tables.recordChange(sql, {
-      ...{ id, seq, kind: before ? 'changed' : 'registered', at: modified, wasPublic, actor, manifestEtag },
-      ...(cause && { cause }),
-      ...(changeClass && { class: changeClass }),
+      ...{ ...registration, seq, kind: before ? 'changed' : 'registered', at: modified },
+      ...{ wasPublic: before?.listed === 1, isPublic: tables.isListed(registration) },
     })
-  const sourceBefore = tables.selectSource(sql, id)
-  const publishedHealth = source && tables.saveSource(sql, id, source, same ? undefined : seq)
-  if (!source) deleteRows(sql, [tables.sources, tables.fetched], id)
-  if (registration.signing) tables.saveSigning(sql, id, registration.signing)
-  if (same && difference) tables.storeSigned(sql, id, tables.listTiers(registration), modified)
-  const isHealthNew = publishedHealth?.seq !== sourceBefore?.publishedHealth.seq
+  const isHealthNew = source !== undefined && tables.saveSource(sql, id, source)
+  if (!source && sourceBefore) deleteRows(sql, [tables.sources, tables.fetched], id)
+  if (signing) tables.saveSigning(sql, id, signing)
+  if (same && difference) tables.replaceDocuments(sql, id, cards)
+  const isStale = !same || difference !== undefined || isHealthNew
+  const publishedSeq = same && isStale ? tables.publishAgain(sql, same, modified) : (same?.published ?? seq)
   const changed = hosts.changed.map(({ hostname }) => hostname)
-  const allTiers = [...tiers, ...removedTiers]
-  const publishedSeq = Math.max(publishedHealth?.seq ?? seq, tables.selectSigning(sql, id)?.publishedSeq ?? 0)
+  const tiers = [...cards.map(({ tier }) => tier), ...removed].filter(tier => tier !== PUBLIC)
+  const health = tables.selectSource(sql, id)?.health
   const outcome = { outcome: 'registered', seq, publishedSeq, modified, created: !before, revised: !same } as const
   return {
-    value: { ...outcome, removedTiers, ...(publishedHealth && { publishedHealth }), ...hosts },
+    value: { ...outcome, removedTiers: removed.filter(tier => tier !== PUBLIC), ...(health && { health }), ...hosts },
     staleKeys: [
       ...(same ? [] : [EVENTS_KEY]),
-      ...(same && !difference && !isHealthNew
-        ? changed.map(name => keyOf('host', name))
-        : agentKeys(id, changed, allTiers)),
+      ...(isStale ? agentKeys(id, changed, tiers) : changed.map(name => keyOf('host', name))),
       // A refresh sets its own next time.
       ...((source || sourceBefore) && !isRefresh ? [keyOf('refresh', id)] : []),
     ],
-    publishKeys: agentKeys(id, [...hosts.hosts, ...changed], allTiers),
+    publishKeys: agentKeys(id, [...hosts.hosts, ...changed], tiers),
   }
+}
+
+/**
+ * Returns what differs in a registration from the newest revision; undefined for nothing. If only signatures of this
+ * host differ, the agent offers the same, and the registration makes no new revision.
+ */
+const findDifference = (
+  sql: SqlStorage,
+  { id, origin, manifestEtag, profile, source, cards, signing }: Registration,
+  before: tables.Agent,
+  stored: readonly tables.TierDocuments[],
+) => {
+  const isSame = origin === before.origin && manifestEtag === before.manifest_etag && profile === before.profile
+  if (!isSame || !tables.matchesFetched(sql, id, source?.card)) return 'content'
+  const own = [tables.selectSigning(sql, id), signing].flatMap(each => Object.values(each?.signatures ?? {}))
+  return tables.compareDocuments(stored, cards, new Set(own))
+}
+
+/** Returns the entity tags of all that is served of an agent, its manifest included. */
+const etagsOf = (agent: tables.Agent, stored: readonly tables.TierDocuments[]): string[] => {
+  const card = stored.find(({ tier }) => tier === PUBLIC)
+  return [agent.manifest_etag, ...Object.values(etagsByName(card?.parts ?? []))]
 }
 
 /** Removes an agent; its revisions stay. */
@@ -103,16 +118,16 @@ export const remove = (
   precondition: Precondition,
   actor: string,
 ): WriteResult<Omit<Removed, 'published'>, PreconditionFailed | { outcome: 'unknown-agent' }> => {
-  const before = tables.selectNewestRevision(sql, id)
+  const before = tables.selectAgent(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
-  if (!before || !preconditionHolds(precondition, tables.etagsOf(sql, id, before)))
+  const stored = tables.selectTiers(sql, id)
+  if (!before || !preconditionHolds(precondition, etagsOf(before, stored)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
-  const removedTiers = tables.selectTiers(sql, id)
+  const removedTiers = stored.map(({ tier }) => tier).filter(tier => tier !== PUBLIC)
   const at = Date.now()
-  const wasPublic = tables.isPublic(sql, id)
-  const seq = tables.appendTombstone(sql, id, actor, at)
+  const seq = tables.appendTombstone(sql, before, actor, at)
   const changed = tables.releaseHosts(sql, id)
-  tables.recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic })
+  tables.recordChange(sql, { id, seq, kind: 'removed', actor, at, wasPublic: before.listed === 1, isPublic: false })
   const isRemote = tables.selectSource(sql, id) !== undefined
   deleteRows(sql, [tables.sources, tables.fetched, tables.observations, tables.card_signatures], id)
   const hostnames = changed.map(({ hostname }) => hostname)
@@ -130,7 +145,7 @@ export const clearTasks = (
   id: string,
   actor: string,
 ): WriteResult<{ outcome: 'cleared' }, { outcome: 'unknown-agent' }> => {
-  if (!tables.selectNewestRevision(sql, id)) return { error: { outcome: 'unknown-agent' } }
+  if (!tables.selectAgent(sql, id)) return { error: { outcome: 'unknown-agent' } }
   appendEntry(sql, { actor, what: 'tasks-cleared', agent: id })
   return { value: { outcome: 'cleared' }, staleKeys: [keyOf('tasks', id)] }
 }

@@ -4,7 +4,8 @@ import { signCard } from '../../card/signatures/index.ts'
 import { strongEtag } from '../../http/index.ts'
 import type { Json } from '../../json/index.ts'
 import { createSigning, type Signing, type SigningTerms } from '../../signing/index.ts'
-import { agentKeys, type DocumentName, type Representations } from '../kv-format.ts'
+import { packDocuments, unpackDocuments } from '../documents.ts'
+import { agentKeys, type DocumentName, groupByEtag } from '../kv-format.ts'
 import type { StoredSigning } from '../prepare.ts'
 import { selectColumn } from '../sql.ts'
 import * as tables from '../tables/index.ts'
@@ -26,6 +27,7 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
   const { sql } = storage
   const before = tables.selectManifest(sql, id)
   if (!before) return []
+  const published = tables.selectAgent(sql, id)?.published
   const known = tables.selectSigning(sql, id)
   const read = readManifest(JSON.parse(before.manifest) as Json, id)
   // The manifest was valid when it was registered, and may not be by current rules: cards that were signed stay so.
@@ -33,27 +35,27 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
   const signing = await createSigning({ manifest, origin: before.origin }, known?.signatures ?? {}, env)
   const own = new Set(Object.values(known?.signatures ?? {}))
   const signatures: Record<string, string> = {}
-  const tiers = new Map<string, Representations>()
-  let isChanged = false
-  for (const { tier, names, ...stored } of tables.selectDocuments(sql, id)) {
-    const representation = { etag: stored.etag, bytes: new Uint8Array(stored.body) }
-    const documentNames = JSON.parse(names) as DocumentName[]
-    const signed = documentNames.some(isSigned) ? await signAgain(representation.bytes, own, signing) : undefined
-    Object.assign(signatures, signed?.signatures)
-    const representations = tiers.get(tier) ?? {}
-    tiers.set(tier, representations)
-    for (const name of documentNames)
-      representations[name] = isSigned(name) ? (signed?.representation ?? representation) : representation
-    isChanged ||= signed !== undefined && signed.representation.etag !== stored.etag
+  const changed: tables.TierDocuments[] = []
+  for (const { tier, ...card } of tables.selectTiers(sql, id)) {
+    const representations = unpackDocuments(card)
+    let isChanged = false
+    for (const { names, etag, bytes } of groupByEtag(representations)) {
+      const signed = names.some(isSigned) ? await signAgain(bytes, own, signing) : undefined
+      if (!signed) continue
+      Object.assign(signatures, signed.signatures)
+      for (const name of names) if (isSigned(name)) representations[name] = signed.representation
+      isChanged ||= signed.representation.etag !== etag
+    }
+    if (isChanged) changed.push({ tier, ...packDocuments(representations) })
   }
   return storage.transactionSync(() => {
-    if (tables.selectNewestRevision(sql, id)?.seq !== before.seq) return undefined
-    if (tables.selectSigning(sql, id)?.publishedSeq !== known?.publishedSeq) return undefined
+    const agent = tables.selectAgent(sql, id)
+    if (agent?.published !== published) return undefined
     tables.saveSigning(sql, id, { signers: signing.signers, signatures })
-    if (!isChanged) return []
-    const documents = [...tiers].map(([tier, representations]) => ({ tier, representations }))
-    tables.storeSigned(sql, id, documents, tables.changeTime(before))
-    return agentKeys(id, [], tables.selectTiers(sql, id))
+    if (!agent || changed.length === 0) return []
+    for (const card of changed) tables.storeDocuments(sql, id, card)
+    tables.publishAgain(sql, agent, tables.changeTime(agent))
+    return agentKeys(id, [], tables.selectExtendedTiers(sql, id))
   })
 }
 

@@ -8,7 +8,7 @@ import * as tables from '../tables/index.ts'
 export const sourceRecord = (sql: SqlStorage, id: string): SourceRecord | null => {
   const row = tables.selectSource(sql, id)
   if (!row) return null
-  const { due, failures, failingSince, publishedHealth, ...known } = row
+  const { due, failures, failingSince, health, ...known } = row
   const query = 'SELECT made_by FROM agents JOIN revisions USING (id, seq) WHERE id = ?'
   return {
     ...known,
@@ -30,8 +30,13 @@ export const refreshBase = (sql: SqlStorage, id: string) => {
 }
 
 /** Checks whether an agent and its source record are still those that a write was computed from. */
-export const isUnchanged = (sql: SqlStorage, id: string, { seq, checked }: Expected): boolean =>
-  (seq === undefined || (tables.selectNewestRevision(sql, id)?.seq ?? null) === seq) &&
+export const isUnchanged = (
+  sql: SqlStorage,
+  { seq, checked }: Expected,
+  id: string,
+  agent: tables.Agent | undefined,
+): boolean =>
+  (seq === undefined || (agent?.seq ?? null) === seq) &&
   (checked === undefined || (tables.selectSource(sql, id)?.checked ?? null) === checked)
 
 /** Records a refresh that brought no new card to serve. The edge learns of failures, but not of each success. */
@@ -42,9 +47,11 @@ export const recordRefresh = (
   result: RefreshWithoutCard,
 ): WriteResult<{ outcome: 'recorded'; state: SourceState }, { outcome: 'conflict' }> => {
   const row = tables.selectSource(sql, id)
-  if (!row || !isUnchanged(sql, id, expected)) return { error: { outcome: 'conflict' } }
+  const agent = tables.selectAgent(sql, id)
+  if (!row || !agent || !isUnchanged(sql, expected, id, agent)) return { error: { outcome: 'conflict' } }
   const attempted = 'failure' in result ? { ...row, ...result } : { source: row.source, checked: Date.now() }
-  const { seq } = tables.saveAttempt(sql, id, attempted)
+  const isHealthNew = tables.saveAttempt(sql, id, attempted)
+  if (isHealthNew) tables.publishAgain(sql, agent)
   if ('pending' in result) tables.savePending(sql, id, result.pending)
   if ('unchanged' in result) {
     sql.exec("DELETE FROM fetched WHERE id = ? AND name = 'pending'", id)
@@ -52,7 +59,7 @@ export const recordRefresh = (
     if (validators) sql.exec("UPDATE fetched SET validators = ? WHERE id = ? AND name = 'served'", validators, id)
     if (result.verification) tables.saveVerification(sql, id, result.verification)
   }
-  const staleKeys = seq === row.publishedHealth.seq ? [] : agentKeys(id, [], tables.selectTiers(sql, id))
+  const staleKeys = isHealthNew ? agentKeys(id, [], tables.selectExtendedTiers(sql, id)) : []
   const state = sourceState(sql, id)
   return state ? { value: { outcome: 'recorded', state }, staleKeys } : { error: { outcome: 'conflict' } }
 }
@@ -60,9 +67,9 @@ export const recordRefresh = (
 /** Returns the state of an agent's remote card; null for none. */
 export const sourceState = (sql: SqlStorage, id: string) => {
   const row = tables.selectSource(sql, id)
-  const newest = tables.selectNewestRevision(sql, id)
-  if (!row || !newest) return null
-  const { source, checked, due, failure, failingSince = 0, publishedHealth } = row
+  const agent = tables.selectAgent(sql, id)
+  if (!row || !agent) return null
+  const { source, checked, due, failure, failingSince = 0, health } = row
   const { kind, url, ttl, staleIfError, pin, verification } = source
   const { pending, verification: verified } = tables.selectFetched(sql, id, false)
   return {
@@ -71,6 +78,6 @@ export const sourceState = (sql: SqlStorage, id: string) => {
     ...(failure && { failing: { ...failure, since: failingSince } }),
     ...(pending && { pending }),
     ...(verification && { verify: verification.policy, ...(verified && { verification: verified }) }),
-    ...{ seq: newest.seq, publishedHealth },
+    ...{ seq: agent.seq, publishedHealth: { seq: agent.published, health } },
   }
 }

@@ -28,7 +28,7 @@ export const enqueueStaleSignatures = async (publisher: Publisher, env: Env): Pr
 /** Selects the agents that are not signed with the keys `?1`. One whose card was never fetched has nothing to sign. */
 const STALE = `SELECT id FROM card_signatures WHERE signers < ?1 OR signers > ?1
   UNION ALL SELECT id FROM agents WHERE ?1 <> '' AND id NOT IN (SELECT id FROM card_signatures)
-    AND id IN (SELECT id FROM representations WHERE names <> '["profile"]')`
+    AND id IN (SELECT id FROM documents)`
 
 /** Counts the agents that are not signed with the keys `signers`, or whose documents are not in KV yet. */
 export const selectSigningState = (sql: SqlStorage, signers: string): SigningState => {

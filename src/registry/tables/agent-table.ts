@@ -1,29 +1,35 @@
 import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
+import { unpackDocuments } from '../documents.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
+import type { Registration } from '../prepare.ts'
 import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
-import { defineTable, exists, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
+import { defineTable, exists, insertRow, type Row, selectAll, selectFirst, selectValue, updateRow } from '../sql.ts'
+import { selectDocuments } from './document-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 import { selectSource } from './source-table.ts'
 
-/** The agents that are registered. */
+/**
+ * The agents that are registered. `published` numbers what is published of an agent: it is the `seq` of the revision,
+ * or a later number of new signatures or a new health. `listed` is 1 for a public agent with a card: everybody sees it.
+ */
 export const agents = defineTable(
   'agents',
   {
-    ...{ id: 'text', seq: 'integer', visibility: 'text', set_name: 'text?', origin: 'text', modified: 'integer' },
-    ...{ manifest_etag: 'text', summary: 'text', search_fields: 'text' },
+    ...{ id: 'text', seq: 'integer', published: 'integer', visibility: 'text', listed: 'integer', set_name: 'text?' },
+    ...{ origin: 'text', modified: 'integer', manifest_etag: 'text', summary: 'text', search_fields: 'text' },
+    profile: 'text',
   },
   'PRIMARY KEY (id)',
   {
     agents_by_name: "(lower(json_extract(summary, '$.name')))",
     agents_by_origin: '(origin, id)',
-    agents_by_visibility: '(visibility, id)',
-    agents_by_set: '(set_name, id)',
+    agents_listed: '(id) WHERE listed = 1',
+    agents_by_set: '(set_name, id) WHERE set_name IS NOT NULL',
   },
 )
 
-/** The SQL for whether the agent in a row of `agents` is public and has a card: everybody sees it. */
-const IS_PUBLIC = `visibility = 'public' AND EXISTS (
-  SELECT 1 FROM representations WHERE representations.id = agents.id AND names <> '["profile"]')`
+/** A row of an agent. */
+export type Agent = Row<typeof agents>
 
 /**
  * A page of a list: agents whose ids follow `after`, in the order of their ids, at most `limit`. These are the agents
@@ -44,7 +50,7 @@ export type ListQuery = {
 /** An agent in a catalog; `modified` is in ms since 1970. */
 export type CatalogAgent = Summary &
   Pick<SearchFields, 'skillIds' | 'tags' | 'examples'> &
-  Pick<Row<typeof agents>, 'id' | 'origin' | 'modified'> & { isSignedByHost: boolean }
+  Pick<Agent, 'id' | 'origin' | 'modified'> & { isSignedByHost: boolean }
 
 /** A page of public agents with a card, by id; with an `owner`, only it and those whose URLs begin with `origin`. */
 export type CatalogQuery = { after: string; limit: number; origin: string; owner?: string }
@@ -78,31 +84,31 @@ export const selectManifest = (sql: SqlStorage, id: string): StoredManifest | nu
 
 /** Returns a document of an agent, internal agents included; null for no agent. */
 export const selectDocument = (sql: SqlStorage, id: string, name: RepresentationName): StoredDocument | null => {
-  const query = `SELECT etag, body, modified FROM agents JOIN representations USING (id)
-    WHERE id = ? AND EXISTS (SELECT 1 FROM json_each(names) WHERE value = ?)`
-  const row = selectFirst<{ etag: string; body: ArrayBuffer; modified: number }>(sql, query, id, name)
-  const source = selectSource(sql, id)?.publishedHealth.health
-  if (!row) return source ? { source } : null
-  return { etag: row.etag, modified: row.modified, bytes: new Uint8Array(row.body), ...(source && { source }) }
+  const modified = selectValue<number>(sql, 'SELECT modified FROM agents WHERE id = ?', id)
+  const packed = selectDocuments(sql, id)
+  const source = selectSource(sql, id)?.health
+  const document = packed && unpackDocuments(packed)[name]
+  if (!document || modified === undefined) return source ? { source } : null
+  return { etag: document.etag, bytes: document.bytes.slice(), modified, ...(source && { source }) }
 }
 
 /** Returns a page of a list. A public agent without a card is listed only where it is covered. */
 export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] => {
   const { after, limit, covered, set, ids, writable = [], onlyCovered = false } = query
   const page: ListedAgent[] = []
-  type Found = Omit<Row<typeof agents>, 'seq' | 'modified' | 'search_fields'>
-  const select = `SELECT id, summary, origin, visibility, set_name, manifest_etag, ${IS_PUBLIC} AS isPublic
+  type Found = Omit<Agent, 'seq' | 'published' | 'modified' | 'search_fields' | 'profile'>
+  const select = `SELECT id, summary, origin, visibility, set_name, manifest_etag, listed
     FROM agents WHERE ${set === undefined ? '' : 'set_name = ? AND'}
       ${ids === undefined ? '' : 'id IN (SELECT value FROM json_each(?)) AND'} id > ?
-      ${covered.length === 0 ? "AND visibility = 'public'" : ''} ORDER BY id`
+      ${covered.length === 0 ? 'AND listed = 1' : ''} ORDER BY id`
   const values = [set ?? [], ids === undefined ? [] : JSON.stringify(ids), after].flat()
-  const rows = sql.exec<Found & { isPublic: number }>(select, ...values)
+  const rows = sql.exec<Found>(select, ...values)
   // Not with GLOB: SQLite limits its patterns to 50 bytes here.
-  for (const { id, summary, origin, visibility, set_name, manifest_etag, isPublic } of rows) {
+  for (const { id, summary, origin, visibility, set_name, manifest_etag, listed } of rows) {
     const isCovered = covered.some(glob => matchesGlob(glob, id))
     const ownedBy = isCovered && set_name !== null ? { set: set_name } : {}
     const written = writable.some(glob => matchesGlob(glob, id)) ? { manifestEtag: manifest_etag } : {}
-    if (isCovered || (set === undefined && !onlyCovered && isPublic === 1))
+    if (isCovered || (set === undefined && !onlyCovered && listed === 1))
       page.push({ id, origin, visibility, ...ownedBy, ...written, ...(JSON.parse(summary) as Summary) })
     if (page.length === limit) break
   }
@@ -113,8 +119,8 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
 export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery) => {
   const [condition, ...values] = owner === undefined ? [''] : ['(id = ?4 OR origin = ?3) AND', origin, owner]
   const query = `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
-    WHERE ${condition} id > ?1 AND ${IS_PUBLIC} ORDER BY id LIMIT ?2`
-  const rows = selectAll<Row<typeof agents> & { isSigned: number }>(sql, query, after, limit, ...values)
+    WHERE ${condition} id > ?1 AND listed = 1 ORDER BY id LIMIT ?2`
+  const rows = selectAll<Agent & { isSigned: number }>(sql, query, after, limit, ...values)
   const page = rows.map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
     const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }
@@ -125,7 +131,7 @@ export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: 
 
 /** Returns a sitemap, or one page of it. It has the agents that a catalog has. */
 export const selectSitemap = (sql: SqlStorage, { origin, page, size }: SitemapQuery): Sitemap => {
-  const listed = `FROM agents WHERE origin = ? AND ${IS_PUBLIC}`
+  const listed = `FROM agents WHERE origin = ? AND listed = 1`
   const query = `SELECT id, modified ${listed} ORDER BY id LIMIT ? OFFSET ?`
   const values = [origin, size + 1, ((page ?? 1) - 1) * size]
   const found = selectAll<{ id: string; modified: number }>(sql, query, ...values)
@@ -146,20 +152,51 @@ export const selectAgentsByName = (sql: SqlStorage, name: string): NamedAgents =
   return { public: rows[first]?.id ?? null, internal: internal.slice(0, MAX_INTERNAL_AGENTS).map(({ id }) => id) }
 }
 
-/** Returns since when an agent has had a name, in ms since 1970; `now` where the name is new to it. */
-export const namedSince = (sql: SqlStorage, id: string, name: string, now: number): number => {
-  const query = `SELECT json_extract(summary, '$.named') FROM agents
-    WHERE id = ? AND lower(json_extract(summary, '$.name')) = lower(?)`
-  return selectValue<number>(sql, query, id, name) ?? now
-}
+/** Returns the row of an agent; undefined for no agent. */
+export const selectAgent = (sql: SqlStorage, id: string): Agent | undefined =>
+  selectFirst(sql, 'SELECT * FROM agents WHERE id = ?', id)
 
-/** Returns the version of an agent as its card declares it; undefined for no agent. */
-export const selectVersion = (sql: SqlStorage, id: string): string | undefined =>
-  selectValue<string>(sql, "SELECT json_extract(summary, '$.version') FROM agents WHERE id = ?", id)
+/** Returns the next number for what is published of an agent, as a revision or not. None is used twice. */
+export const nextPublication = (sql: SqlStorage, id: string, agent: Pick<Agent, 'published'> | undefined): number =>
+  1 + (agent?.published ?? selectValue<number | null>(sql, 'SELECT MAX(seq) FROM revisions WHERE id = ?', id) ?? 0)
 
 /** Checks whether everybody sees an agent: one without a card is in no public list. */
-export const isPublic = (sql: SqlStorage, id: string): boolean =>
-  exists(sql, `agents WHERE id = ? AND ${IS_PUBLIC}`, id)
+export const isListed = ({ visibility, cards }: Pick<Registration, 'visibility' | 'cards'>): boolean =>
+  visibility === 'public' && cards.length > 0
+
+/** Stores a registration as the state of its agent from the revision `seq` on. */
+export const storeAgent = (
+  sql: SqlStorage,
+  { id, visibility, set, origin, manifestEtag, profile, cards, summary, search }: Registration,
+  { before, seq, modified }: { before: Agent | undefined; seq: number; modified: number },
+): void => {
+  const { text: _, ...fields } = search
+  const named = (before && namedSince(sql, before, summary.name)) ?? modified
+  const agent = {
+    ...{ id, seq, published: seq, visibility, listed: isListed({ visibility, cards }) ? 1 : 0 },
+    ...{ set_name: set ?? null, origin, modified, manifest_etag: manifestEtag, profile },
+    ...{ summary: JSON.stringify({ ...summary, named }), search_fields: JSON.stringify(fields) },
+  }
+  if (before) updateRow(sql, agents, before, agent)
+  else insertRow(sql, agents, agent)
+}
+
+/** Publishes an agent again, whose revision stays the same. Returns the number of the publication. */
+export const publishAgain = (sql: SqlStorage, agent: Agent, modified = agent.modified): number => {
+  const published = nextPublication(sql, agent.id, agent)
+  updateRow(sql, agents, agent, { published, modified })
+  return published
+}
+
+/** Returns the version of an agent as its card declares it. */
+export const versionOf = ({ summary }: Agent): string => (JSON.parse(summary) as Summary).version
+
+/** Returns since when an agent has had a name, in ms since 1970; undefined where the name is new to it. */
+const namedSince = (sql: SqlStorage, { summary }: Agent, name: string): number | undefined => {
+  const before = JSON.parse(summary) as Summary & { named: number }
+  const isSame = before.name === name || selectValue(sql, 'SELECT lower(?) = lower(?)', before.name, name) === 1
+  return isSame ? before.named : undefined
+}
 
 /** Returns the secrets and service bindings that the manifests of agents name, each combination once. */
 export const selectUpstreamBindings = (sql: SqlStorage): { secret?: string; service?: string }[] =>

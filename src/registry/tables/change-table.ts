@@ -3,7 +3,6 @@ import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'
 import { defineTable, insertRow, type Row, selectAll, selectValue } from '../sql.ts'
-import { isPublic } from './agent-table.ts'
 
 /** The changes of what is registered. */
 export const changes = defineTable(
@@ -22,19 +21,21 @@ export type StoredChange = Pick<Row<typeof changes>, 'number' | 'id' | 'seq' | '
 }
 
 /** A change that a write makes. `seq` is its revision. */
-type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'class' | 'at'> & {
+type Change = Pick<StoredChange, 'id' | 'seq' | 'kind' | 'at'> & {
+  changeClass?: ChangeClass
   cause?: WriteCause
   /** The entity tag of the manifest; absent for a removal. */
   manifestEtag?: string
   actor: string
-  /** True if the agent was public before the change. */
+  /** Whether everybody saw the agent before the change, and whether they see it now. */
   wasPublic: boolean
+  isPublic: boolean
 }
 
 /** Records a change for subscribers and in the audit, at the end of its transaction. `EVENTS_KEY` is stale then. */
 export const recordChange = (sql: SqlStorage, change: Change): void => {
-  const { id, seq, kind, class: changeClass, cause, manifestEtag, actor, at, wasPublic } = change
-  const public_kind = publicKindOf(wasPublic, isPublic(sql, id))
+  const { id, seq, kind, changeClass, cause, manifestEtag, actor, at, wasPublic, isPublic } = change
+  const public_kind = publicKindOf(wasPublic, isPublic)
   insertRow(sql, changes, { id, seq, kind, public_kind, class: changeClass ?? null, at })
   sql.exec('DELETE FROM changes WHERE number <= (SELECT MAX(number) FROM changes) - ?', MAX_STORED_CHANGES)
   const details = {

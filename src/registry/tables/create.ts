@@ -2,10 +2,11 @@ import { audit, refusals } from '../audit/index.ts'
 import { createTable, defineTable, selectColumn } from '../sql.ts'
 import { agents } from './agent-table.ts'
 import { changes } from './change-table.ts'
+import { documents } from './document-table.ts'
 import { hosts } from './host-table.ts'
 import { observations } from './observation-table.ts'
 import { receipts } from './receipt-table.ts'
-import { extended, representations, revision_cards, revisions } from './revision-table.ts'
+import { revision_cards, revisions } from './revision-table.ts'
 import { createIndexes, search_documents } from './search-index.ts'
 import { card_signatures } from './signature-table.ts'
 import { fetched, sources } from './source-table.ts'
@@ -19,7 +20,7 @@ export const outbox = defineTable(
   { outbox_by_due: '(due)' },
 )
 
-const STATE_TABLES = { representations, extended, card_signatures, sources, fetched, hosts, observations, receipts }
+const STATE_TABLES = { documents, card_signatures, sources, fetched, hosts, observations, receipts }
 
 /** The names of the tables that have the state of an agent, besides `agents`. */
 export const STATE_TABLE_NAMES = Object.values(STATE_TABLES).map(({ name }) => name)

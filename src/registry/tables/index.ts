@@ -1,6 +1,7 @@
 export * from './agent-table.ts'
 export * from './change-table.ts'
 export * from './create.ts'
+export * from './document-table.ts'
 export * from './host-table.ts'
 export * from './observation-table.ts'
 export * from './receipt-table.ts'

@@ -1,6 +1,7 @@
 import { type AgentCard, matchesGlob } from '../../card/model/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
-import type { Registration } from '../prepare.ts'
+import { sha256 } from '../audit/index.ts'
+import { PUBLIC } from '../documents.ts'
 import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
 import { defineTable, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
@@ -10,7 +11,7 @@ import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 /** The agents in the index. */
 export const search_documents = defineTable(
   'search_documents',
-  { number: 'counter', id: 'text', listed: 'integer', terms: 'text' },
+  { number: 'counter', id: 'text', terms: 'text', digest: 'text' },
   'UNIQUE (id)',
 )
 
@@ -60,48 +61,49 @@ export const createIndexes = (sql: SqlStorage): void => {
 /** The weights of a word in the name, description, skills, tags, details, provider and terms. */
 const WEIGHTS = '10, 2, 4, 4, 1, 2, 0'
 
+/** The SQL for whether everybody may find the agents of an index. */
+const IS_LISTED = { search: '1', internal_search: '0' } as const
+
 const indexesFor = ({ covered }: SearchQuery) => (covered.length === 0 ? INDEXES.slice(0, 1) : INDEXES)
 
-/** Adds or updates an agent in the search index. Belongs to the transaction of the write. */
-export const indexAgent = (
-  sql: SqlStorage,
-  registration: Pick<Registration, 'id' | 'visibility' | 'set' | 'representations' | 'summary' | 'search'>,
-): void => {
-  const { id, visibility, set, representations, summary, search } = registration
+/** An agent in the index: what is found of it, and whether it is `listed`, so that everybody may find it. */
+type Indexed = { id: string; set: string | undefined; listed: boolean; summary: Summary; search: SearchFields }
+
+/** Adds an agent to the search index, or updates what differs there. Belongs to the transaction of the write. */
+export const indexAgent = (sql: SqlStorage, { id, set, listed, summary, search }: Indexed): void => {
   const terms = toTerms(search)
-  const listed = visibility === 'public' && Object.keys(representations).length > 0 ? 1 : 0
-  const query = `INSERT INTO search_documents (id, listed, terms) VALUES (?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET listed = excluded.listed, terms = excluded.terms RETURNING number`
-  const { number } = sql.exec<{ number: number }>(query, id, listed, JSON.stringify(terms)).one()
   const tokens = [
     EVERY_AGENT,
     ...(set === undefined ? [] : [toToken('set', set)]),
     ...Object.entries(terms).flatMap(([kind, values]) => values.map(value => toToken(kind, value))),
   ]
-  const words = [summary.name, summary.description, search.skillNames.join('\n'), search.tags.join('\n'), search.text]
-  const [own, other] = listed === 1 ? INDEXES : INDEXES.toReversed()
+  const { name, description } = summary
+  const words = [name, description, search.skillNames.join('\n'), search.tags.join('\n'), search.text, search.provider]
+  // The indexes store no text to compare with.
+  const digest = sha256(JSON.stringify([listed, tokens, words]))
+  const query = `INSERT INTO search_documents (id, terms, digest) VALUES (?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET terms = excluded.terms, digest = excluded.digest WHERE digest <> excluded.digest
+    RETURNING number`
+  const number = selectValue<number>(sql, query, id, JSON.stringify(terms), digest)
+  if (number === undefined) return
+  const [own, other] = listed ? INDEXES : INDEXES.toReversed()
   sql.exec(`DELETE FROM ${other} WHERE rowid = ?`, number)
   const insert = `INSERT OR REPLACE INTO ${own} (rowid, name, description, skills, tags, details, provider, terms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-  sql.exec(insert, number, ...[...words, search.provider].map(toIndexedText), tokens.join(' '))
+  sql.exec(insert, number, ...words.map(toIndexedText), tokens.join(' '))
 }
 
-/** Adds an imported agent to the search index. The text of its skills is in its public card, whose tier is ''. */
+/** Adds an imported agent to the search index. The text of its skills is in its public card. */
 export const indexStored = (sql: SqlStorage, id: string): void => {
   const query = `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
-    ON c.id = agents.id AND c.seq = agents.seq AND tier = '' WHERE agents.id = ?`
-  const row = selectFirst<Row<typeof agents> & { card: string | null }>(sql, query, id)
+    ON c.id = agents.id AND c.seq = agents.seq AND tier = ? WHERE agents.id = ?`
+  const row = selectFirst<Row<typeof agents> & { card: string | null }>(sql, query, PUBLIC, id)
   if (!row) return
-  indexAgent(sql, {
-    ...{ id, visibility: row.visibility === 'public' ? 'public' : 'internal', set: row.set_name ?? undefined },
-    // The index needs to know only that there is one.
-    representations: row.card === null ? {} : { '1.0': { etag: '', bytes: new Uint8Array() } },
-    summary: JSON.parse(row.summary) as Summary,
-    search: {
-      ...(JSON.parse(row.search_fields) as SearchFields),
-      text: row.card === null ? '' : toSearchText((JSON.parse(row.card) as AgentCard).skills),
-    },
-  })
+  const { set_name, listed, summary, search_fields, card } = row
+  const text = card === null ? '' : toSearchText((JSON.parse(card) as AgentCard).skills)
+  const search = { ...(JSON.parse(search_fields) as SearchFields), text }
+  const agent = { id, set: set_name ?? undefined, listed: listed === 1, search }
+  indexAgent(sql, { ...agent, summary: JSON.parse(summary) as Summary })
 }
 
 /** Removes an agent from the search index. */
@@ -127,13 +129,10 @@ export const search = (sql: SqlStorage, query: SearchQuery): SearchResult => ({
 type Document = { number: number; id: string; listed: number }
 
 /** Returns the SQL for documents that match `?1`, in the order of their numbers, in which FTS5 finds them. */
-const find = (
-  query: SearchQuery,
-  { columns = 'd.id, d.listed', condition = 'TRUE', limit = MAX_SEARCH_CANDIDATES } = {},
-) =>
+const find = (query: SearchQuery, { columns = 'd.id', condition = 'TRUE', limit = MAX_SEARCH_CANDIDATES } = {}) =>
   `${indexesFor(query)
     .map(
-      index => `SELECT found.rowid AS number, ${columns}
+      index => `SELECT found.rowid AS number, ${IS_LISTED[index]} AS listed, ${columns}
         FROM ${index} AS found CROSS JOIN search_documents AS d ON d.number = found.rowid
         WHERE found.${index} MATCH ?1 AND ${condition}`,
     )
@@ -186,7 +185,7 @@ const rank = (sql: SqlStorage, query: SearchQuery, matches: readonly string[]): 
 const scoreDocuments = (sql: SqlStorage, query: SearchQuery, index: (typeof INDEXES)[number], match: string) => {
   const { covered } = query
   const limit = covered.length === 0 || covered.includes('*') ? MAX_SEARCH_HITS : MAX_SEARCH_CANDIDATES
-  const select = `SELECT d.number, d.id, d.listed, bm25 FROM (
+  const select = `SELECT d.number, d.id, ${IS_LISTED[index]} AS listed, bm25 FROM (
       SELECT rowid AS number, -bm25(${index}, ${WEIGHTS}) AS bm25 FROM ${index} WHERE ${index} MATCH ?
         LIMIT ${MAX_SEARCH_CANDIDATES}
     ) JOIN search_documents AS d USING (number) ORDER BY bm25 DESC, number LIMIT ${limit}`
@@ -254,7 +253,7 @@ const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Do
 
 /** Counts the values of the first agents that match, the most frequent first. */
 const countFacets = (sql: SqlStorage, query: SearchQuery): Pick<SearchResult, 'facets' | 'isApproximate'> => {
-  const found = find(query, { columns: 'd.id, d.listed, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 })
+  const found = find(query, { columns: 'd.id, d.terms', limit: MAX_SEARCH_CANDIDATES + 1 })
   const rows = selectAll<Document & { terms: string }>(sql, found, withFilters(query))
   const counts = new Map(query.facets.map(name => [name, new Map<string, number>()]))
   for (const row of rows.slice(0, MAX_SEARCH_CANDIDATES)) {

@@ -4,26 +4,23 @@ import { defineTable, selectFirst } from '../sql.ts'
 /** The signatures of this host in the documents of an agent. */
 export const card_signatures = defineTable(
   'card_signatures',
-  { id: 'text', signers: 'text', signatures: 'text', published_seq: 'integer', resigned: 'integer' },
+  { id: 'text', signers: 'text', signatures: 'text', resigned: 'integer' },
   'PRIMARY KEY (id)',
   { card_signatures_by_signers: '(signers)' },
 )
 
-/** The signatures in an agent's documents, and the `seq` of their publication after other keys signed; 0 for never. */
-type SigningRow = Pick<StoredSigning, 'signatures'> & { publishedSeq: number }
-
 /** Returns how an agent's documents are signed; undefined where that was never decided. */
-export const selectSigning = (sql: SqlStorage, id: string): SigningRow | undefined => {
-  const query = 'SELECT signatures, published_seq AS publishedSeq FROM card_signatures WHERE id = ?'
-  const row = selectFirst<{ signatures: string; publishedSeq: number }>(sql, query, id)
-  return row && { ...row, signatures: JSON.parse(row.signatures) as SigningRow['signatures'] }
+export const selectSigning = (sql: SqlStorage, id: string): StoredSigning | undefined => {
+  const query = 'SELECT signers, signatures FROM card_signatures WHERE id = ?'
+  const row = selectFirst<{ signers: string; signatures: string }>(sql, query, id)
+  return row && { ...row, signatures: JSON.parse(row.signatures) as StoredSigning['signatures'] }
 }
 
 /** Stores how the documents of an agent are signed, and when other keys have begun to sign them; 0 for never. */
 export const saveSigning = (sql: SqlStorage, id: string, { signers, signatures }: StoredSigning): void => {
-  const query = `INSERT INTO card_signatures (id, signers, signatures, published_seq, resigned)
-    VALUES (?1, ?2, ?3, 0, 0)
-    ON CONFLICT (id) DO UPDATE SET signers = ?2, signatures = ?3, resigned = iif(signers = ?2, resigned, ?4)`
+  const query = `INSERT INTO card_signatures (id, signers, signatures, resigned) VALUES (?1, ?2, ?3, 0)
+    ON CONFLICT (id) DO UPDATE SET signers = ?2, signatures = ?3, resigned = iif(signers = ?2, resigned, ?4)
+    WHERE signers <> ?2 OR signatures <> ?3`
   sql.exec(query, id, signers, JSON.stringify(signatures), Date.now())
 }
 

@@ -1,22 +1,15 @@
 import type { Drift } from '../../card/diff/index.ts'
 import type { Source } from '../../card/manifest/index.ts'
 import type { SourceHealth } from '../kv-format.ts'
-import type {
-  CardVerification,
-  PendingCard,
-  PublishedHealth,
-  SourceFailure,
-  SourceRecord,
-  Validators,
-} from '../source-record.ts'
-import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
+import type { CardVerification, PendingCard, SourceFailure, SourceRecord, Validators } from '../source-record.ts'
+import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
   'sources',
   {
     ...{ id: 'text', source: 'text', checked: 'integer?', due: 'integer', failures: 'integer' },
-    ...{ failing_since: 'integer?', failure: 'text?', published_seq: 'integer' },
+    ...{ failing_since: 'integer?', failure: 'text?' },
   },
   'PRIMARY KEY (id)',
   { failing_sources: '(failure) WHERE failure IS NOT NULL' },
@@ -45,14 +38,19 @@ const MORE_ENTRY_LENGTH = 64
 export const selectSource = (sql: SqlStorage, id: string) => {
   const row = selectFirst<Row<typeof sources>>(sql, 'SELECT * FROM sources WHERE id = ?', id)
   if (!row) return undefined
-  const { source, due, failures, checked, failure, failing_since, published_seq } = row
+  const { source, due, failures, checked, failure, failing_since } = row
   const known = {
     source: JSON.parse(source) as Source,
     ...(checked !== null && { checked }),
     ...(failure !== null && { failure: JSON.parse(failure) as SourceFailure }),
   }
-  const publishedHealth: PublishedHealth = { seq: published_seq, health: healthOf(known) }
-  return { ...known, due, failures, publishedHealth, ...(failing_since !== null && { failingSince: failing_since }) }
+  return {
+    ...known,
+    due,
+    failures,
+    health: healthOf(known),
+    ...(failing_since !== null && { failingSince: failing_since }),
+  }
 }
 
 type Attempted = Pick<SourceRecord, 'source' | 'checked' | 'failure'>
@@ -63,36 +61,32 @@ const healthOf = ({ source: { ttl, staleIfError }, checked = 0, failure }: Attem
   ...(failure && { failing: failure.status }),
 })
 
-/** Stores the source of an agent, and what was fetched from it. */
-export const saveSource = (sql: SqlStorage, id: string, record: SourceRecord, revision?: number): PublishedHealth => {
+/** Stores the source of an agent, and what was fetched from it. Returns the same as `saveAttempt`. */
+export const saveSource = (sql: SqlStorage, id: string, record: SourceRecord): boolean => {
   const { card, validators = {}, verification, pending } = record
   deleteRows(sql, [fetched], id)
   if (card !== undefined)
     storeRow(sql, fetched, { id, name: 'served', card, validators: JSON.stringify(validators), review: null })
   if (verification) saveVerification(sql, id, verification)
   if (pending) savePending(sql, id, pending)
-  return saveAttempt(sql, id, record, revision)
+  return saveAttempt(sql, id, record)
 }
 
-/** Stores the last attempt to fetch a card. Its health gets a number with a revision, or if the edge has another. */
-export const saveAttempt = (sql: SqlStorage, id: string, attempted: Attempted, revision?: number): PublishedHealth => {
+/** Stores the last attempt to fetch a card. Returns whether the edge has to learn of it: it has another health. */
+export const saveAttempt = (sql: SqlStorage, id: string, { source, checked, failure }: Attempted): boolean => {
   const before = selectSource(sql, id)
   const now = Date.now()
-  const { source, checked, failure } = attempted
   const same = before?.source.kind === source.kind && before.source.url === source.url ? before : undefined
   const failures = failure ? (same?.failures ?? 0) + 1 : 0
-  const isPublished = before !== undefined && before.failure?.status === failure?.status
-  const seq = revision ?? (isPublished ? before.publishedHealth.seq : selectLastSeq(sql, id) + 1)
   const due = nextRefreshAt(source.ttl, failures, failures === 0 ? (checked ?? now) : now)
-  const failing_since = failure ? (same?.failingSince ?? now) : null
-  const row = {
-    ...{ source: JSON.stringify(source), checked: checked ?? null, due, failures, failing_since },
-    ...{ failure: failure ? JSON.stringify(failure) : null, published_seq: seq },
-  }
-  const assignments = Object.keys(row).map(column => `${column} = ?`)
-  if (before) sql.exec(`UPDATE sources SET ${assignments.join(', ')} WHERE id = ?`, ...Object.values(row), id)
-  else insertRow(sql, sources, { id, ...row })
-  return { seq, health: healthOf(attempted) }
+  storeRow(sql, sources, {
+    ...{ id, source: JSON.stringify(source), checked: checked ?? null, due, failures },
+    ...{
+      failing_since: failure ? (same?.failingSince ?? now) : null,
+      failure: failure ? JSON.stringify(failure) : null,
+    },
+  })
+  return before === undefined || before.failure?.status !== failure?.status
 }
 
 /** Returns when a source is to be fetched again after so many failures in a row, in ms since 1970. */
@@ -100,14 +94,6 @@ export const nextRefreshAt = (ttl: number, failures: number, now: number): numbe
   const seconds =
     failures === 0 ? ttl : Math.min(Math.max(ttl, MAX_RETRY_SECONDS), FIRST_RETRY_SECONDS * 2 ** (failures - 1))
   return Math.round(now + seconds * 1000 * (1 + JITTER * Math.random()))
-}
-
-/** Returns the highest number taken by an agent's revisions, its published health and new signatures; 0 for none. */
-export const selectLastSeq = (sql: SqlStorage, id: string): number => {
-  const query = `SELECT MAX(seq) FROM (
-    SELECT MAX(seq) AS seq FROM revisions WHERE id = ?1 UNION ALL SELECT published_seq FROM sources WHERE id = ?1
-    UNION ALL SELECT published_seq FROM card_signatures WHERE id = ?1)`
-  return selectValue<number | null>(sql, query, id) ?? 0
 }
 
 /** Stores a pending card in place of any other. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
+import { type PackedDocuments, unpackDocuments } from '../../../src/registry/documents.ts'
 import { prepareRegistration } from '../../../src/registry/prepare.ts'
 import { shortCard } from '../../support/cards/cards.ts'
 import { compileCard, parseDocument } from '../../support/cards/compile.ts'
@@ -37,21 +38,24 @@ it('the content of an overlay occurs only in documents of its tier and those ove
       const tiers = { silver: overlay('silver'), gold: overlay('gold') }
       const document = { card, extended: overlay('base'), tiers, route, gate: { capabilities: 'off' } }
       const compiled = compileCard(document)
-      const { representations, profile, summary, extended } = await prepareRegistration(
+      const { cards, profile, summary } = await prepareRegistration(
         parseDocument(document),
         { compiled, signing: withoutKeys },
         { actor: 'admin', expected: {} },
       )
-      const decode = (documents: typeof representations) =>
-        representationNames.map(name => new TextDecoder().decode(documents[name]?.bytes)).join()
+      const decode = (packed: PackedDocuments) => {
+        const documents = unpackDocuments(packed)
+        return representationNames.map(name => new TextDecoder().decode(documents[name]?.bytes)).join()
+      }
+      const [publicCard = { parts: [], body: new Uint8Array() }, ...extended] = cards
       const publicTexts = [
-        decode(representations),
-        new TextDecoder().decode(profile.bytes),
+        decode(publicCard),
+        profile,
         JSON.stringify([summary, compiled.card, compiled.report.dropped]),
       ]
       expect([
         findMarks(publicTexts.join()),
-        Object.fromEntries(extended.map(({ tier, representations }) => [tier, findMarks(decode(representations))])),
+        Object.fromEntries(extended.map(({ tier, ...packed }) => [tier, findMarks(decode(packed))])),
       ]).toStrictEqual([[], { base: ['base'], silver: ['base', 'silver'], gold: ['base', 'gold'] }])
     }
 })

@@ -28,7 +28,7 @@ beforeEach(() => {
 const read = (query: Partial<AuditQuery> = {}): AuditEntry[] =>
   selectPage(sql, { before: Number.MAX_SAFE_INTEGER, limit: 100, ...query }).entries
 const summarize = ({ actor, what, agent, seq, details }: AuditEntry) => [actor, what, agent, seq, details]
-const put = (text: string, more: Partial<Omit<Registration, 'representations'>> = {}) =>
+const put = (text: string, more: Partial<Registration> = {}) =>
   register(sql, registration('a', text, { manifestEtag: `"${text}"`, ...more }), true)
 
 describe('the audit', () => {

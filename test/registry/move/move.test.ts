@@ -177,7 +177,7 @@ describe('an export', () => {
       if (pages === 3) put(sql, { ...first, id: 'new', hosts: ['new.example.com'] })
     })
     expect(importLines(target, text)).toMatchObject({ agents: 2 })
-    for (const table of ['agents', 'representations', 'fetched', 'revisions'] as const)
+    for (const table of ['agents', 'documents', 'fetched', 'revisions'] as const)
       expect([table, readTable(target, table)]).toEqual([table, readTable(sql, table)])
     expect(exportLines(sql).split('\n')).toHaveLength(new Set(exportLines(sql).split('\n')).size)
   })
@@ -218,7 +218,7 @@ describe('an export', () => {
     expect(lengths.length).toBeGreaterThan(2)
     const target = openTables()
     expect(importLines(target, exportLines(sql))).toMatchObject({ agents: AGENTS + 2 })
-    expect(readTable(target, 'representations')).toEqual(readTable(sql, 'representations'))
+    expect(readTable(target, 'documents')).toEqual(readTable(sql, 'documents'))
   })
 })
 
@@ -285,7 +285,7 @@ describe('an import', () => {
       ['no lines', () => '', /empty/],
       ['another table', text => `${text}{"table":"outbox","row":{}}\n`, /unknown table/],
       ['a line without a row', text => `${text}{"table":"agents"}\n`, /no line of an export/],
-      ['another body', editRow('representations', { body: '{}' }), /entity tag/],
+      ['another body', editRow('documents', { body: 'KLUv_SACEQAAe30' }), /column body: must be documents/],
       ['another manifest', editRow('revisions', { manifest: '{}' }), /no entry for/],
       ['an edited audit', editRow('audit', { actor: 'x' }), /its hash is not/],
       ['no audit', text => withAudit(text, []), /no entry for revision 1 of agent "a"/],
@@ -303,6 +303,7 @@ describe('an import', () => {
   /** A change of a row and what is wrong with it. */
   type Defect = [table: ExportedTable, change: JsonObject, message: RegExp]
   const RELATIVE = 'is relative: it must be absolute, such as https://agent.example.com/a2a'
+  const oneDocument = (length: number) => JSON.stringify([[['1.0'], `"${'0'.repeat(64)}"`, length]])
   const defects: Defect[] = [
     ['agents', { more: 1 }, /column more: is not a known column/],
     ['agents', { seq: '1' }, /column seq: must be a whole number from 1 to/],
@@ -325,9 +326,14 @@ describe('an import', () => {
     ['revisions', { drift: '5' }, /column drift: must be a list/],
     ['revision_cards', { tier: 'A' }, /column tier: must be the name of a tier/],
     ['revision_cards', { card: '{}' }, /column card: \/name is missing/],
-    ['representations', { names: '["2.0"]' }, /column names: \/0 must be the name of a document/],
-    ['extended', { tier: '' }, /column tier: must be the name of a tier/],
-    ['extended', { names: '["profile"]' }, /column names: \/0 must be the name of a document/],
+    ['agents', { listed: 2 }, /column listed: must be 0 or 1/],
+    ['agents', { profile: '{}' }, /column profile: \/visibility is missing/],
+    ['documents', { tier: 'A' }, /column tier: must be the name of a tier/],
+    ['documents', { parts: '[[["profile"],"",2]]' }, /column parts: \/0\/0\/0 must be the name of a document/],
+    ['documents', { parts: oneDocument(99e6) }, /column parts: must have at most/],
+    ['documents', { parts: oneDocument(2) }, /column body: must be documents of the length of `parts`/],
+    ['documents', { parts: oneDocument(2), body: 'KLUv_SACEQAAe30' }, /column body: 1.0 does not match its entity tag/],
+    ['documents', { body: '+' }, /column body: must be base64url/],
     ['card_signatures', { signatures: '[]' }, /column signatures: must be an object/],
     ['sources', { source: '{"kind":"card"}' }, /column source: \/url is missing/],
     ['sources', { failure: '{"status":500}' }, /column failure: \/status must be 502, 503 or 504/],

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { representationNames } from '../../../src/card/model/constants.ts'
+import { strongEtag } from '../../../src/http/conditional.ts'
 import { decodeEnvelope } from '../../../src/registry/kv-format.ts'
 import { buildEntry } from '../../../src/registry/store/kv-entries.ts'
 import { senderTo } from '../../support/called-host.ts'
@@ -37,7 +38,7 @@ it('the call profile can be neither requested by a client nor named in a precond
     expect(text).not.toContain('UPSTREAM_KEY')
   }
   const { representations } = await readEntry('card:kv-private')
-  const headers = { 'If-Match': representations.profile?.etag ?? '' }
+  const headers = { 'If-Match': await strongEtag(representations.profile?.bytes ?? new Uint8Array()) }
   const { status } = await send('/agents/kv-private', { method: 'PUT', token, headers, body: minimalCard })
   expect([headers['If-Match'].length, status]).toEqual([66, 412])
 })

@@ -7,7 +7,7 @@ import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { recordRefresh, refreshBase, sourceRecord, sourceState } from '../../../src/registry/store/source-state.ts'
 import { selectAgents } from '../../../src/registry/tables/agent-table.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
-import { failure, fetched, registration, source } from '../../support/registrations.ts'
+import { cardNamed, failure, fetched, registration, source } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const start = Date.parse('2026-11-22T00:00:00Z')
@@ -82,7 +82,7 @@ describe('an agent with a remote card', () => {
   it('gets a new check time but no new revision from an unchanged card', () => {
     put('a', 'One', fetched('One'))
     advanceSeconds(100)
-    const unrevised = { seq: 1, revised: false, staleKeys: ['refresh:a'], publishedHealth: { seq: 1 } }
+    const unrevised = { seq: 1, revised: false, staleKeys: ['refresh:a'], publishedSeq: 1 }
     expect(put('a', 'One', fetched('One'))).toMatchObject(unrevised)
     expect(sourceState(sql, 'a')).toMatchObject({ checked: start + 100_000 })
   })
@@ -171,8 +171,7 @@ describe('the next refresh', () => {
 describe('recordRefresh', () => {
   const keys = ['card:a', 'extended:a:base']
   beforeEach(() => {
-    put('a', 'One', fetched('One'), { extended: [{ tier: 'base', card: '{}', representations: {} as never }] })
-    sql.exec(`INSERT INTO extended (id, tier, etag, names, body) VALUES ('a', 'base', 'e', '["1.0"]', X'7b7d')`)
+    put('a', 'One', fetched('One'), { cards: [cardNamed('One'), cardNamed('Extended', 'base')] })
     advanceSeconds(400)
   })
 
@@ -230,7 +229,7 @@ describe('recordRefresh', () => {
 
   it('uses a seq that no later revision uses', () => {
     record('a', { failure: failure() })
-    expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedHealth: { seq: 3 } })
+    expect(put('a', 'Two', fetched('Two'))).toMatchObject({ seq: 3, publishedSeq: 3 })
     record('a', { failure: failure() })
     expect('value' in remove(sql, 'a', {}, 'admin') && readCardEntry('a')).toEqual({ seq: 5, names: [] })
     expect(put('a', 'Own')).toMatchObject({ seq: 6 })
@@ -238,10 +237,9 @@ describe('recordRefresh', () => {
 
   it('is published with the next registration too when that makes no revision', () => {
     record('a', { failure: failure() })
-    const extended = registration('a', 'One').extended
-    sql.exec('DELETE FROM extended')
-    expect(put('a', 'One', fetched('One'), { extended })).toMatchObject({
-      ...{ seq: 1, revised: false, publishedHealth: { seq: 3, health: { checked: start + 400_000 } } },
+    sql.exec("DELETE FROM documents WHERE tier = 'base'")
+    expect(put('a', 'One', fetched('One'))).toMatchObject({
+      ...{ seq: 1, revised: false, publishedSeq: 3, health: { checked: start + 400_000 } },
       staleKeys: ['card:a', 'refresh:a'],
     })
   })

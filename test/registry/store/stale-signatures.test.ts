@@ -1,5 +1,8 @@
 import { decodeProtectedHeader } from 'jose'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { packDocuments, unpackDocuments } from '../../../src/registry/documents.ts'
+import { groupByEtag } from '../../../src/registry/kv-format.ts'
+import { selectTiers, storeDocuments } from '../../../src/registry/tables/document-table.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
 import { receiptOf } from '../../support/registrations.ts'
@@ -19,6 +22,8 @@ beforeEach(async () => {
   })
   await host.put('weather', minimalCard)
 })
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 /** Advances the time, and runs the alarm if it is due. */
 const advance = async (ms: number): Promise<void> => {
@@ -77,19 +82,26 @@ describe('a Registry whose keys change', () => {
   it('removes a signature by a key that is gone, and adds none to a card without any, if a manifest is not valid now', async () => {
     await host.put('stripped', { card: minimalCard, signatures: 'strip' })
     const { sql } = host.storage
-    const query = 'SELECT body FROM representations ORDER BY id, names'
-    const read = () => [...sql.exec<{ body: ArrayBuffer }>(query)].map(({ body }) => new TextDecoder().decode(body))
+    const read = () =>
+      ['weather', 'stripped'].flatMap(id =>
+        selectTiers(sql, id).flatMap(card => groupByEtag(unpackDocuments(card)).map(({ bytes }) => decode(bytes))),
+      )
     const before = read()
     sql.exec("UPDATE revisions SET manifest = json_object('card', json(manifest), 'narrowSignature', json('true'))")
-    sql.exec(
-      `UPDATE representations SET etag = '"' || rowid || '"',
-        body = CAST(json_insert(CAST(body AS TEXT), '$.signatures[#]', json(?)) AS BLOB)
-        WHERE CAST(body AS TEXT) LIKE '%"signatures"%'`,
-      '{"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ","signature":"AAAA"}',
-    )
+    const added = { protected: 'eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ', signature: 'AAAA' }
+    for (const { tier, ...card } of selectTiers(sql, 'weather')) {
+      const documents = unpackDocuments(card)
+      for (const { names, bytes } of groupByEtag(documents)) {
+        const { signatures, ...document } = JSON.parse(decode(bytes))
+        const text = JSON.stringify({ ...document, signatures: [...(signatures ?? []), added] })
+        const changed = { etag: `"${names}"`, bytes: new TextEncoder().encode(text) as Uint8Array<ArrayBuffer> }
+        if (signatures) for (const name of names) documents[name] = changed
+      }
+      storeDocuments(sql, 'weather', { tier, ...packDocuments(documents) })
+    }
     sql.exec("UPDATE card_signatures SET signers = signers || ' a'")
-    const added = "json_insert(signatures, '$.digest', 'AAAA')"
-    sql.exec(`UPDATE card_signatures SET signatures = ${added} WHERE id = 'weather'`)
+    const withAdded = "json_insert(signatures, '$.digest', 'AAAA')"
+    sql.exec(`UPDATE card_signatures SET signatures = ${withAdded} WHERE id = 'weather'`)
     expect(read().filter(body => body.includes('"AAAA"'))).toHaveLength(3)
     await host.deploy({})
     await advance(1000)
@@ -144,13 +156,13 @@ describe('the outbox of a Registry whose keys change', () => {
     const agents = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
       INSERT INTO`
     for (const [table, columns] of Object.entries({
-      agents: 'seq, visibility, origin, modified, manifest_etag, summary, search_fields',
+      agents: 'seq, published, visibility, listed, origin, modified, manifest_etag, summary, search_fields, profile',
       revisions: 'seq, created, origin, manifest, made_by, author',
     }))
       sql.exec(
         `${agents} ${table} (id, ${columns}) SELECT 'copy-' || i, ${columns} FROM n, ${table} WHERE id = 'weather'`,
       )
-    sql.exec(`${agents} card_signatures SELECT 'copy-' || i, 'other keys', '{}', 0, 0 FROM n`)
+    sql.exec(`${agents} card_signatures SELECT 'copy-' || i, 'other keys', '{}', 0 FROM n`)
     const added = countAdditions()
     await host.deploy({})
     for (let alarms = 0; alarms < 2; alarms++) await advance(1000)

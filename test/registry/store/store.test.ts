@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const save = (id: string, checked: number | undefined, isFailing: boolean): void => {
   const record = { source, by: 'fetch' as const, ...(checked !== undefined && { checked }) }
-  saveSource(sql, id, { ...record, ...(isFailing && { failure: failure() }) }, 1)
+  saveSource(sql, id, { ...record, ...(isFailing && { failure: failure() }) })
 }
 
 describe('the state of the Registry', () => {

@@ -13,10 +13,7 @@ beforeEach(() => {
   createTables(sql)
 })
 
-const put = (
-  text: string,
-  more: Partial<Omit<Registration, 'representations'>> = {},
-): WriteResult<unknown, WriteRejection> =>
+const put = (text: string, more: Partial<Registration> = {}): WriteResult<unknown, WriteRejection> =>
   register(sql, registration('a', text, { manifestEtag: `"${text}"`, ...more }), true)
 const readChanges = () => sql.exec('SELECT number, id, seq, kind, class FROM changes ORDER BY number').toArray()
 

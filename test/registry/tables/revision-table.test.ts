@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Drift } from '../../../src/card/diff/drift.ts'
 import type { SourceRecord } from '../../../src/registry/source-record.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
-import { selectManifest } from '../../../src/registry/tables/agent-table.ts'
+import { selectAgent, selectManifest } from '../../../src/registry/tables/agent-table.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import {
   appendRevision,
@@ -12,7 +12,7 @@ import {
   selectRevisions,
 } from '../../../src/registry/tables/revision-table.ts'
 import { serializeDrift } from '../../../src/registry/tables/source-table.ts'
-import { fetched, registration } from '../../support/registrations.ts'
+import { cardNamed, fetched, registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 
 const putAgent = (text: string, source?: SourceRecord) =>
@@ -78,8 +78,8 @@ describe('selectRevision', () => {
   it('returns what was registered and served, of a removed agent too', () => {
     const card = '{"name":"One"}'
     const cardOf = (tier: string) => ({ tier, card: `{"name":"${tier}"}` })
-    const extended = ['partner', 'base'].map(tier => ({ ...cardOf(tier), representations: {} as never }))
-    const more = { manifest: '{"a":1}', card, extended, changeClass: 'additive', actor: 'token1' } as const
+    const cards = ['', 'partner', 'base'].map(tier => cardNamed(tier || 'One', tier))
+    const more = { manifest: '{"a":1}', cards, changeClass: 'additive', actor: 'token1' } as const
     register(sql, registration('a', 'One', more), true)
     remove(sql, 'a', {}, 'admin')
     const created = expect.any(Number)
@@ -96,7 +96,7 @@ describe('selectRevision', () => {
 
   it('keeps no card of a revision that is deleted', () => {
     const refreshed = (text: string) =>
-      register(sql, registration('a', text, { card: text, source: fetched(text, { by: 'fetch' }) }), true)
+      register(sql, registration('a', text, { source: fetched(text, { by: 'fetch' }) }), true)
     for (let index = 0; index < 202; index++) refreshed(`Card ${index}`)
     const rows = sql.exec('SELECT MIN(seq) AS first, COUNT(*) AS count FROM revision_cards').one()
     expect(rows).toEqual({ first: 3, count: 200 })
@@ -105,12 +105,12 @@ describe('selectRevision', () => {
 })
 
 it('selectLatestRevision returns the newest one, also without a card, and nothing for a removed agent', () => {
-  const cards = [registration('a', 'One', { card: 'One' }), registration('a', undefined)].map(each => {
+  const cards = [registration('a', 'One'), registration('a', undefined)].map(each => {
     register(sql, each, true)
     return selectLatestRevision(sql, 'a')
   })
   remove(sql, 'a', {}, 'admin')
-  expect(cards).toMatchObject([{ seq: 1, card: 'One' }, { seq: 2 }])
+  expect(cards).toMatchObject([{ seq: 1, card: '{"name":"One"}' }, { seq: 2 }])
   expect(cards[1]).not.toHaveProperty('card')
   expect(selectLatestRevision(sql, 'a')).toBeNull()
 })
@@ -118,10 +118,10 @@ it('selectLatestRevision returns the newest one, also without a card, and nothin
 it('a second revision of the same number is refused, and the first one stays', () => {
   putAgent('One')
   const before = sql.exec('SELECT * FROM revisions').toArray()
-  const exec: SqlStorage['exec'] = (query, ...values) =>
-    sql.exec(query.startsWith('SELECT MAX(seq)') ? 'SELECT 0 WHERE ? IS NOT NULL' : query, ...values)
-  const outdated = { exec } as SqlStorage
-  expect(() => appendRevision(outdated, registration('a', 'Two'), 1)).toThrow('UNIQUE constraint failed')
-  expect(() => appendTombstone(outdated, 'a', 'admin', 1)).toThrow('UNIQUE constraint failed')
+  const agent = selectAgent(sql, 'a')
+  if (!agent) throw new Error('not registered')
+  const outdated = { ...agent, published: 0 }
+  expect(() => appendRevision(sql, registration('a', 'Two'), 1, outdated)).toThrow('UNIQUE constraint failed')
+  expect(() => appendTombstone(sql, outdated, 'admin', 1)).toThrow('UNIQUE constraint failed')
   expect(sql.exec('SELECT * FROM revisions').toArray()).toEqual(before)
 })

@@ -187,7 +187,7 @@ describe('a search for what most agents have', () => {
     for (let index = 1; index <= COUNT; index++) {
       const { summary, ...rest } = registration(`agent-${index}`, index === COUNT ? 'Weather' : 'Another')
       const search = { ...noSearchFields, tags: ['common', ...(index > COUNT - 3 ? ['last'] : [])] }
-      indexAgent(all, { ...rest, summary: { ...summary, description: 'Weather for all' }, search })
+      indexAgent(all, { ...rest, listed: true, summary: { ...summary, description: 'Weather for all' }, search })
     }
   })
 
@@ -218,7 +218,8 @@ describe('a search for what most agents have', () => {
   })
 
   it('examines no more than its candidates where the caller may see few of them', () => {
-    for (const index of [1, 2, 3]) indexAgent(all, { ...registration(`team-${index}`, 'Team'), set: 'team' })
+    for (const index of [1, 2, 3])
+      indexAgent(all, { ...registration(`team-${index}`, 'Team'), listed: true, set: 'team' })
     const covered = ['agent-3']
     // Three for each of the four forms in which a word can match.
     expect(count('team', { covered, set: 'team', limit: 0 })).toMatchObject({ rest: [], read: 4 * 3 })

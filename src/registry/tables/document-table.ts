@@ -1,0 +1,84 @@
+import { isJsonObject, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
+import { etagsByName, type PackedDocuments, PUBLIC, unpackDocuments } from '../documents.ts'
+import type { Part } from '../kv-format.ts'
+import { defineTable, type Row, selectAll, selectColumn, selectFirst, storeRow } from '../sql.ts'
+
+/** The documents of an agent's public card, and those of its extended cards, in one row for each. */
+export const documents = defineTable(
+  'documents',
+  { id: 'text', tier: 'text', parts: 'text', body: 'blob' },
+  'PRIMARY KEY (id, tier)',
+)
+
+/** The documents of the card of a tier; that of the public card is ''. */
+export type TierDocuments = PackedDocuments & { tier: string }
+
+type DocumentsRow = Pick<Row<typeof documents>, 'parts' | 'body'>
+
+const toDocuments = ({ parts, body }: DocumentsRow): PackedDocuments => ({
+  parts: JSON.parse(parts) as Part[],
+  body: new Uint8Array(body),
+})
+
+/** Returns the documents of a card of an agent; undefined for none. */
+export const selectDocuments = (sql: SqlStorage, id: string, tier = PUBLIC): PackedDocuments | undefined => {
+  const query = 'SELECT parts, body FROM documents WHERE id = ? AND tier = ?'
+  const row = selectFirst<DocumentsRow>(sql, query, id, tier)
+  return row && toDocuments(row)
+}
+
+/** Returns the documents of all cards of an agent. */
+export const selectTiers = (sql: SqlStorage, id: string): TierDocuments[] => {
+  const rows = selectAll<Row<typeof documents>>(sql, 'SELECT * FROM documents WHERE id = ?', id)
+  return rows.map(({ tier, ...row }) => ({ tier, ...toDocuments(row) }))
+}
+
+/** Returns the tiers of an agent that have an extended card. */
+export const selectExtendedTiers = (sql: SqlStorage, id: string): string[] =>
+  selectColumn(sql, 'SELECT tier FROM documents WHERE id = ? AND tier <> ?', id, PUBLIC)
+
+/** Stores the documents of a card in place of any others. */
+export const storeDocuments = (sql: SqlStorage, id: string, { tier, parts, body }: TierDocuments): void =>
+  storeRow(sql, documents, { id, tier, parts: JSON.stringify(parts), body })
+
+/** Makes these cards the only ones of an agent. */
+export const replaceDocuments = (sql: SqlStorage, id: string, cards: readonly TierDocuments[]): void => {
+  for (const card of cards) storeDocuments(sql, id, card)
+  const tiers = JSON.stringify(cards.map(({ tier }) => tier))
+  sql.exec('DELETE FROM documents WHERE id = ? AND tier NOT IN (SELECT value FROM json_each(?))', id, tiers)
+}
+
+/** Parses a document without its signatures if all of them are this host's `own`; with them if one is of its author. */
+export const withoutOwnSignatures = (body: Uint8Array, own: ReadonlySet<string>): JsonObject => {
+  const document = JSON.parse(new TextDecoder().decode(body)) as JsonObject
+  const { signatures } = document
+  const isOwn =
+    Array.isArray(signatures) && signatures.every(each => isJsonObject(each) && own.has(String(each.signature)))
+  return isOwn ? omit(document, 'signatures') : document
+}
+
+/**
+ * Returns what differs in the documents of cards from those that an agent has; undefined for nothing. `own` are the
+ * signatures of this host: where only these differ, the agent offers the same.
+ */
+export const compareDocuments = (
+  stored: readonly TierDocuments[],
+  given: readonly TierDocuments[],
+  own: ReadonlySet<string>,
+): 'signatures' | 'content' | undefined => {
+  const pairs = given.map(card => ({ card, before: stored.find(({ tier }) => tier === card.tier) }))
+  const changed = pairs.filter(
+    // One document may have several names, in any order.
+    ({ card, before }) => !before || !jsonEquals(etagsByName(card.parts), etagsByName(before.parts)),
+  )
+  if (changed.length === 0 && stored.length === given.length) return undefined
+  const areSame = ({ card, before }: (typeof pairs)[number]) =>
+    before !== undefined && jsonEquals(toContents(card, own), toContents(before, own))
+  return stored.length === given.length && changed.every(areSame) ? 'signatures' : 'content'
+}
+
+/** Returns the documents of a card by name, without signatures of this host. */
+const toContents = (card: PackedDocuments, own: ReadonlySet<string>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(unpackDocuments(card)).map(([name, { bytes }]) => [name, withoutOwnSignatures(bytes, own)]),
+  )
