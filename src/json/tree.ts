@@ -32,15 +32,15 @@ export const mapMembers = (object: JsonObject, map: (value: Json, name: string) 
   )
 
 /** A string in a document. Its pointer is computed on demand, as most strings are never reported. */
-type StringValue = {
+export type StringValue = {
   value: string
-  /** The name of the member that it is, or whose list it is in. */
+  /** The name of the member that it is, or whose list it is in; empty for the name of a member itself. */
   name: string
   pointer: () => Pointer
 }
 
-/** Collects every string value of a document. */
-export const collectStrings = (document: Json): StringValue[] => {
+/** Collects every string value of a document; with `names`, also the name of each member, in the place of its object. */
+export const collectStrings = (document: Json, names?: StringValue[]): StringValue[] => {
   const strings: StringValue[] = []
   const visit = (value: Json, name: string, pointer: () => Pointer): void => {
     if (typeof value === 'string') strings.push({ value, name, pointer })
@@ -49,24 +49,21 @@ export const collectStrings = (document: Json): StringValue[] => {
         visit(item, name, () => pointer() + formatPointer(index))
       })
     else if (isJsonObject(value))
-      for (const [member, inner] of jsonEntries(value)) visit(inner, member, () => pointer() + formatPointer(member))
+      for (const member of Object.keys(value)) {
+        const inner = value[member]
+        if (inner === undefined) continue
+        names?.push({ value: member, name: '', pointer })
+        visit(inner, member, () => pointer() + formatPointer(member))
+      }
   }
   visit(document, '', () => '')
   return strings
 }
 
-/** Collects the name of every member of a document, each with the pointer of the object that has it. */
-export const collectNames = (document: Json): StringValue[] => {
+/** Collects the string values of a document, then the names of its members, each with the pointer of its object. */
+export const collectTexts = (document: Json): StringValue[] => {
   const names: StringValue[] = []
-  const visit = (value: Json, pointer: () => Pointer): void => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [member, inner] of jsonEntries(value)) {
-      if (!Array.isArray(value)) names.push({ value: member, name: '', pointer })
-      visit(inner, () => pointer() + formatPointer(member))
-    }
-  }
-  visit(document, () => '')
-  return names
+  return [...collectStrings(document, names), ...names]
 }
 
 /**

@@ -118,7 +118,7 @@ const prepareMissingCard = (id: string, manifest: Manifest) => ({
 
 /** Encodes the documents of one agent. Dialects and tiers often have equal ones: each is signed and encoded once. */
 const createEncoder = (signer: CardSigner | undefined) => {
-  const encoded = new Map<string, Promise<Representation>>()
+  const [signedTexts, texts] = [new Map<string, Promise<Representation>>(), new Map<string, Promise<Representation>>()]
   const signatures: Record<string, string> = {}
   const encodeSigned = async (document: JsonObject, signer: CardSigner): Promise<Representation> => {
     const signed = await signCard(document, signer)
@@ -129,9 +129,9 @@ const createEncoder = (signer: CardSigner | undefined) => {
     // Not where the signatures of the author are kept.
     const isSigner = signer && document.signatures === undefined && signedNames.some(signed => signed === name)
     const text = JSON.stringify(document)
-    const key = `${isSigner} ${text}`
-    const representation = encoded.get(key) ?? (isSigner ? encodeSigned(document, signer) : encode(text))
-    encoded.set(key, representation)
+    const encoded = isSigner ? signedTexts : texts
+    const representation = encoded.get(text) ?? (isSigner ? encodeSigned(document, signer) : encode(text))
+    encoded.set(text, representation)
     return representation
   }
   return {

@@ -102,8 +102,8 @@ const normalizeText = (text: string): string =>
 
 const findTexts =
   (isWrong: (text: string) => boolean) =>
-  ({ authored }: LintContext): Pointer[] =>
-    collectStrings(authored).flatMap(({ value, pointer }) => (isWrong(value) ? [pointer()] : []))
+  ({ strings }: LintContext): Pointer[] =>
+    strings.flatMap(({ value, pointer }) => (isWrong(value) ? [pointer()] : []))
 
 /** Rules about texts that could mislead the people or models that read a card. */
 export const texts: readonly Rule[] = [
@@ -142,8 +142,12 @@ const MAX_SEARCHED_CHARACTERS = 400
 
 const isTooVague = ({ name, description }: { name: string; description: string }): boolean => {
   const text = description.slice(0, MAX_SEARCHED_CHARACTERS).toLowerCase()
-  const contentWords = (text.match(word) ?? []).filter(found => !stopWords.has(found))
-  return contentWords.length < MIN_CONTENT_WORDS || text.trim() === name.trim().toLowerCase()
+  if (text.trim() === name.trim().toLowerCase()) return true
+  let contentWords = 0
+  // The first words decide.
+  for (const [found] of text.matchAll(word))
+    if (!stopWords.has(found) && ++contentWords === MIN_CONTENT_WORDS) return false
+  return true
 }
 
 /** Rules about capabilities, about descriptions, by which orchestrators route, and about skills and their modes. */

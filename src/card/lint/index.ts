@@ -1,4 +1,4 @@
-import { formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
+import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { dialects } from '../dialects/index.ts'
 import { type Issue, modeMembers, relocate, type Severity } from '../model/index.ts'
 import { aliases, cardTransports, interfaceTransports, listNames } from '../read/index.ts'
@@ -119,11 +119,13 @@ export const rules: readonly Rule[] = [
 const severities: readonly Severity[] = ['error', 'warning', 'info']
 
 /** Runs every rule on a card. Each pointer is to a place in the authored card, or to a missing member of one. */
-export const lint = (context: LintContext): Issue[] =>
-  severities
+export const lint = (card: Omit<LintContext, 'strings'>): Issue[] => {
+  const context = { ...card, strings: collectStrings(card.authored) }
+  return severities
     .flatMap(severity => rules.filter(rule => rule.severity === severity))
     .flatMap(({ id, severity, check }) =>
       relocate(check(context), pointer => closestExisting(context.authored, pointer).pointer).map(found => {
         return { rule: id, severity, ...found }
       }),
     )
+}

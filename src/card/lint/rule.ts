@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Pointer } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer, StringValue } from '../../json/index.ts'
 import { asList, asObject, formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, AgentSkill, Finding, Severity } from '../model/index.ts'
@@ -9,6 +9,8 @@ export type LintContext = {
   card: AgentCard
   /** The card as authored. */
   authored: JsonObject
+  /** Every string of it. */
+  strings: readonly StringValue[]
   manifest: Manifest
   /** Maps a place in the canonical card to the authored card. */
   sourceOf: (canonical: Pointer) => Pointer

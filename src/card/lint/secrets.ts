@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { collectNames, collectStrings, isJsonObject, mapMembers, omit } from '../../json/index.ts'
+import { collectTexts, isJsonObject, mapMembers, omit } from '../../json/index.ts'
 import { type LocatedManifest, listTiers } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { hasEndpoint } from '../read/index.ts'
@@ -63,7 +63,7 @@ export type Secret = { pointer: () => Pointer; parts: string[] }
 
 /** Finds what looks like a secret in a document. */
 export const collectSecrets = (document: Json): Secret[] =>
-  [...collectStrings(document), ...collectNames(document)].flatMap(({ value, name, pointer }) => {
+  collectTexts(document).flatMap(({ value, name, pointer }) => {
     // What looks real has a digit, and most texts of a card have none.
     if (!/\d/.test(value) && !value.includes('PRIVATE KEY')) return []
     const parts = isSecretMember(name, value) ? [value] : secretsInText(value)

@@ -1,6 +1,6 @@
 import { parseUrl, toHttpUrl } from '../../http/shared.ts'
 import type { JsonObject } from '../../json/index.ts'
-import { collectNames, collectStrings, formatPointer, isJsonObject, toText } from '../../json/index.ts'
+import { collectStrings, formatPointer, isJsonObject, type StringValue, toText } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, Finding } from '../model/index.ts'
 import { endpointFields, links } from '../read/index.ts'
@@ -73,11 +73,13 @@ export const createLeakFinder = (
     return !isEndpoint && !wordsOf(url.pathname + url.search + url.hash).some(word => publicNames.has(word))
   }
   return document => {
-    const names = collectNames(document).map(({ value, pointer: parent }) => ({
+    const members: StringValue[] = []
+    const strings = collectStrings(document, members)
+    const names = members.map(({ value, pointer: parent }) => ({
       value,
       pointer: () => parent() + formatPointer(value),
     }))
-    return [...names, ...collectStrings(document)].flatMap(({ value, pointer }) => {
+    return [...names, ...strings].flatMap(({ value, pointer }) => {
       const words = wordsOf(value)
       const hiddenName = words.find(word => hiddenNames.has(word))
       const host = hiddenName ?? words.find(word => publicNames.has(word))

@@ -26,6 +26,9 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
   return []
 }
 
+/** Checks whether a key takes tasks from their owners: twice is too often, as there may be new tasks meanwhile. */
+export const takesOwners = (key: string): boolean => key.startsWith('task')
+
 /** Publishes what is not in KV, by the kind of its key. */
 const works: Record<string, (storage: DurableObjectStorage, name: string, env: Env) => Promise<void>> = {
   refresh: ({ sql }, id, env) => env.REMOTE_CARDS.getByName(id).schedule(id, tables.selectSource(sql, id)?.due ?? null),
@@ -34,20 +37,27 @@ const works: Record<string, (storage: DurableObjectStorage, name: string, env: E
     if (!tables.selectAgent(sql, id)) await env.TASK_OWNERS.getByName(id).clear()
   },
   tasks: (_, id, env) => env.TASK_OWNERS.getByName(id).release(),
-  events: ({ sql }, _, env) => sendChanges(sql, env),
+  events: (storage, _, env) => sendChanges(storage, env),
   index: async (storage, id) => storage.transactionSync(() => tables.indexStored(storage.sql, id)),
 }
 
 /** Changes that `Events` is sent at once. */
 const CHANGES_PER_REQUEST = 100
 
+/** The last change that `Events` is known to have. */
+const sent = new WeakMap<DurableObjectStorage, number>()
+
 /** Sends `Events` the changes that it does not have. Those up to `imported` were delivered by another host. */
-const sendChanges = async (sql: SqlStorage, env: Env): Promise<void> => {
+const sendChanges = async (storage: DurableObjectStorage, env: Env): Promise<void> => {
+  const { sql } = storage
   const imported = tables.selectImportedChanges(sql)
   const events = env.EVENTS.getByName('default')
-  let changes: tables.StoredChange[] = []
-  do changes = tables.selectChanges(sql, await events.append(changes, imported), CHANGES_PER_REQUEST)
-  while (changes.length > 0)
+  let changes: tables.StoredChange[]
+  do {
+    const after = sent.get(storage) ?? (await events.append([], imported))
+    changes = tables.selectChanges(sql, after, CHANGES_PER_REQUEST)
+    if (changes.length > 0) sent.set(storage, await events.append(changes, imported))
+  } while (changes.length === CHANGES_PER_REQUEST)
 }
 
 /** Builds the entry of a key of KV from the tables as they are now. */

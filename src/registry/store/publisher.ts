@@ -3,7 +3,7 @@ import type { Alarm } from '../alarm.ts'
 import { redactKey } from '../kv-format.ts'
 import { type Row, selectColumn, selectFirst, selectValue } from '../sql.ts'
 import type { outbox } from '../tables/index.ts'
-import { publishKey } from './kv-entries.ts'
+import { publishKey, takesOwners } from './kv-entries.ts'
 
 /** The pause after a write, or the first failed attempt, until the alarm publishes what is still in the outbox. */
 const FIRST_RETRY_MS = 1_000
@@ -23,16 +23,19 @@ const KEYS_AT_ONCE = 10
 export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: Alarm) => {
   const { sql } = storage
   const queues = new Map<string, Promise<boolean>>()
+  /** What is published but still in the outbox, with the versions that are. */
+  const published = new Map<string, number>()
 
   /** Sets the alarm, for work that is not in the outbox. */
   const wakeAt = (at: number): void => void alarm.wakeAt(at).catch(logUnexpected)
 
   /** Adds keys to the outbox, in the caller's transaction, and sets the alarm. A key that fails keeps its back-off. */
   const enqueue = (keys: readonly string[]): void => {
-    const query =
-      'INSERT INTO outbox (key, version) VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET version = version + 1'
-    for (const key of keys) sql.exec(query, key)
-    if (keys.length > 0) wakeAt(Date.now() + FIRST_RETRY_MS)
+    if (keys.length === 0) return
+    const query = `INSERT INTO outbox (key, version) SELECT value, 1 FROM json_each(?) WHERE TRUE
+      ON CONFLICT (key) DO UPDATE SET version = version + 1`
+    sql.exec(query, JSON.stringify(keys))
+    wakeAt(Date.now() + FIRST_RETRY_MS)
   }
 
   /** Adds the keys that a query selects: one write for each that is not in the outbox yet, and none for the others. */
@@ -41,9 +44,27 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
     if (sql.exec(missing, ...values).rowsWritten > 0) wakeAt(Date.now() + FIRST_RETRY_MS)
   }
 
+  /**
+   * Deletes what is published from the outbox, unless it has changed since. The alarm does that for many keys at once,
+   * because each commit takes time: after a crash, what is left is published again, which changes nothing. Returns
+   * false if the outbox cannot be written.
+   */
+  const settle = (): boolean => {
+    if (published.size === 0) return true
+    const query = `DELETE FROM outbox WHERE (key, version) IN (
+      SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))`
+    try {
+      sql.exec(query, JSON.stringify([...published]))
+    } catch (error) {
+      return logFailure('', error)
+    }
+    published.clear()
+    return true
+  }
+
   const publishOne = async (key: string): Promise<boolean> => {
     const entry = selectFirst<Row<typeof outbox>>(sql, 'SELECT * FROM outbox WHERE key = ?', key)
-    if (!entry) return true
+    if (!entry || published.get(key) === entry.version) return true
     try {
       enqueue(await publishKey(storage, key, env))
     } catch (error) {
@@ -51,7 +72,8 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
       sql.exec('UPDATE outbox SET attempts = attempts + 1, due = ? WHERE key = ?', due, key)
       return logFailure(key, error)
     }
-    sql.exec('DELETE FROM outbox WHERE key = ? AND version = ?', key, entry.version)
+    published.set(key, entry.version)
+    if (entry.attempts > 0 || takesOwners(key)) settle()
     return true
   }
 
@@ -72,6 +94,7 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
 
   /** Publishes keys of the outbox that are due, those without a failure first, and sets the alarm for the rest. */
   const retry = async (): Promise<void> => {
+    settle()
     const query = 'SELECT key FROM outbox WHERE due <= ? ORDER BY due LIMIT ?'
     const keys = selectColumn<string>(sql, query, Date.now(), KEYS_PER_ALARM)
     let pause = 0
@@ -79,11 +102,12 @@ export const createPublisher = (storage: DurableObjectStorage, env: Env, alarm: 
       // A failure that the outbox does not take is due at once.
       if (!(await publish(keys.slice(first, first + KEYS_AT_ONCE)))) pause = FIRST_RETRY_MS
     }
+    if (!settle()) pause = FIRST_RETRY_MS
     const due = selectValue<number | null>(sql, 'SELECT MIN(due) FROM outbox') ?? null
     if (due !== null) wakeAt(Math.max(due, Date.now() + pause))
   }
 
-  return { wakeAt, enqueue, enqueueMissing, publish, retry }
+  return { wakeAt, enqueue, enqueueMissing, publish, retry, settle }
 }
 
 /** What publishes the Registry's state. */

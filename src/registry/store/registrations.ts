@@ -75,7 +75,7 @@ export const register = (
   const publishedSeq = same && isStale ? tables.publishAgain(sql, same, modified) : (same?.published ?? seq)
   const changed = hosts.changed.map(({ hostname }) => hostname)
   const tiers = [...cards.map(({ tier }) => tier), ...removed].filter(tier => tier !== PUBLIC)
-  const health = tables.selectSource(sql, id)?.health
+  const health = source && tables.selectSource(sql, id)?.health
   const outcome = { outcome: 'registered', seq, publishedSeq, modified, created: !before, revised: !same } as const
   return {
     value: { ...outcome, removedTiers: removed.filter(tier => tier !== PUBLIC), ...(health && { health }), ...hosts },

@@ -149,7 +149,10 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     refreshBase: read(refreshBase),
     upstreamBindings: read(tables.selectUpstreamBindings),
     health: read(selectHealth),
-    signingState: read(selectSigningState),
+    signingState: async (signers: string) => {
+      publisher.settle()
+      return selectSigningState(sql, signers)
+    },
     recordObservations: read(tables.recordObservations),
     observations: read(tables.selectObservations),
     beginCheck: read(tables.beginCheck),

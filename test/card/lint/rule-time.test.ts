@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { collectSecrets, lint, rules } from '../../../src/card/lint/index.ts'
 import type { LintContext } from '../../../src/card/lint/rule.ts'
+import { collectStrings } from '../../../src/json/tree.ts'
 import { cleanCard, cleanSkill } from '../../support/cards/cards.ts'
 import { growth, isFasterThan, linear } from '../../support/cpu-time.ts'
 
@@ -24,6 +25,7 @@ const makeContext = (text: string, count: number): LintContext => {
       securityRequirements: [],
     },
     authored,
+    strings: collectStrings(authored),
     manifest: {
       card: authored,
       visibility: 'public',
