@@ -1,7 +1,6 @@
-import type { HostBundle } from './bundle.ts'
 import { Load, type Requests } from './load.ts'
-import { cpuMilliseconds, portOf, type Server } from './servers.ts'
-import { exact, type Figure, interval, median, seededRandom } from './stats.ts'
+import { type Builds, buildsOf, cpuMilliseconds, portOf, type Server } from './servers.ts'
+import { BESIDE_OTHER, compareBuilds, exact, type Figure, IN_OTHER, median, ratios, seededRandom } from './stats.ts'
 
 /**
  * How long to measure: rounds, the milliseconds of a slice, and the milliseconds of load before the first round; and
@@ -12,69 +11,120 @@ export type Effort = { rounds: number; milliseconds: number; warmUp: number; onl
 /** Checks whether the figure of a call with this name is to be measured. */
 export const isMeasured = (name: string, { only = '' }: Effort): boolean => name.includes(only)
 
-/** What every scenario needs: the host, and a function that makes an empty directory. */
-export type Setting = { bundle: HostBundle; directory: () => string; effort: Effort }
+/** What every scenario needs. */
+export type Setting = Builds & { effort: Effort }
 
-/** A server in a comparison, and the requests sent to it. */
-export type Entrant = { name: string; server: Server; requests: Requests } & Pick<Figure, 'better' | 'note'>
+/**
+ * A server in a comparison, and the requests sent to it: for all builds of the server, or for each. `isAbove` compares what
+ * the builds take above the baseline, too.
+ */
+export type Entrant = Pick<Figure, 'name' | 'better' | 'note'> & {
+  server: Server
+  requests: Requests | readonly Requests[]
+  isAbove?: boolean
+}
 
 /** One slice: responses per second, CPU milliseconds for each, and the share of its core that the server was busy. */
 type Slice = { rate: number; cpu: number; busy: number }
 
+/** One build of a server under load, and its slices. */
+type Lane = { load: Load; pid: number; slices: Slice[] }
+
 /**
  * Compares servers with a baseline. Loads one server at a time in short slices, each of them once a round and in another order
  * each time: what disturbs one slice disturbs its neighbours, so ratios within a round are stable where absolute figures are not.
+ * The figures of the other build follow those of all entrants.
  */
 export const compare = async (baseline: Entrant, others: readonly Entrant[], effort: Effort): Promise<Figure[]> => {
   const entrants = [baseline, ...others]
-  const loads: Load[] = []
+  const lanes: Lane[][] = []
   for (const { server, requests } of entrants) {
-    const load = await Load.open(portOf(server), requests)
-    await load.run(effort.warmUp)
-    loads.push(load)
+    const lanesOfServer: Lane[] = []
+    for (const [index, build] of buildsOf(server).entries()) {
+      const load = await Load.open(portOf(build), 'next' in requests ? requests : (requests[index] as Requests))
+      await load.run(effort.warmUp)
+      lanesOfServer.push({ load, pid: build.pid, slices: [] })
+    }
+    lanes.push(lanesOfServer)
   }
   const random = seededRandom(effort.rounds)
-  const slices: Slice[][] = entrants.map(() => [])
   for (let round = 0; round < effort.rounds; round++)
-    for (const index of shuffle(entrants.keys(), random)) {
-      const [load, entrant] = [loads[index], entrants[index]]
-      if (load && entrant) slices[index]?.push(await measure(load, entrant.server.pid, effort.milliseconds))
-    }
-  for (const load of loads) load.close()
-  const base = slices[0] ?? []
-  return entrants.map(({ name, better, note }, index) => {
-    const own = slices[index] ?? []
-    const ratios = (ratio: (own: Slice, base: Slice) => number) =>
-      interval(own.map((slice, round) => ratio(slice, base[round] ?? slice)))
+    for (const lane of shuffle(lanes.flat(), random)) lane.slices.push(await measure(lane, effort.milliseconds))
+  for (const { load } of lanes.flat()) load.close()
+  const [base = [], otherBase = base] = (lanes[0] ?? []).map(({ slices }) => slices)
+  const figures = entrants.map(({ name, better, note }, index): Figure => {
+    const own = lanes[index]?.[0]?.slices ?? []
     return {
-      name,
-      unit: 'ratio',
-      value: index === 0 ? exact(1) : ratios((slice, base) => slice.rate / base.rate),
-      ...(index > 0 && { cpu: ratios((slice, base) => base.cpu / slice.cpu) }),
-      rate: median(own.map(({ rate }) => rate)),
-      busy: median(own.map(({ busy }) => busy)),
+      ...(index === 0 ? { name, unit: 'ratio', value: exact(1) } : compareSlices(name, own, base)),
+      ...describeSlices(own),
       ...(better && { better }),
       ...(note !== undefined && { note }),
     }
   })
+  const besideOther = entrants.flatMap(({ name, isAbove }, index): Figure[] => {
+    const [own = [], other] = (lanes[index] ?? []).map(({ slices }) => slices)
+    if (index === 0 || !other) return []
+    return [
+      { ...compareSlices(`${name}${IN_OTHER}`, other, otherBase), ...describeSlices(other) },
+      compareSlices(`${name}${BESIDE_OTHER}`, own, other),
+      ...(isAbove ? compareBuilds(`${name}: CPU time above it`, [above(own, base), above(other, otherBase)]) : []),
+    ]
+  })
+  return [...figures, ...besideOther]
 }
 
-/** Loads a server for a time in milliseconds, before anything is measured. */
+const compareSlices = (name: string, own: readonly Slice[], base: readonly Slice[]): Figure => ({
+  ...{ name, unit: 'ratio' },
+  value: ratios(
+    own.map(({ rate }) => rate),
+    base.map(({ rate }) => rate),
+  ),
+  cpu: ratios(
+    base.map(({ cpu }) => cpu),
+    own.map(({ cpu }) => cpu),
+  ),
+})
+
+/** Returns the CPU milliseconds that requests take above those of the baseline. */
+const above = (own: readonly Slice[], base: readonly Slice[]): number[] =>
+  own.map(({ cpu }, round) => cpu - (base[round]?.cpu ?? cpu))
+
+const describeSlices = (slices: readonly Slice[]): Pick<Figure, 'rate' | 'busy'> => ({
+  rate: median(slices.map(({ rate }) => rate)),
+  busy: median(slices.map(({ busy }) => busy)),
+})
+
+/** Loads a server, in every build, for a time in milliseconds before anything is measured. */
 export const warmUp = async (server: Server, requests: Requests, milliseconds: number): Promise<void> => {
-  const load = await Load.open(portOf(server), requests)
-  await load.run(milliseconds)
-  load.close()
+  for (const build of buildsOf(server)) {
+    const load = await Load.open(portOf(build), requests)
+    await load.run(milliseconds)
+    load.close()
+  }
 }
 
-const shuffle = (items: Iterable<number>, random: () => number): number[] =>
-  [...items]
+const shuffle = <T>(items: readonly T[], random: () => number): T[] =>
+  items
     .map(item => ({ item, place: random() }))
     .sort((left, right) => left.place - right.place)
     .map(({ item }) => item)
 
-const measure = async (load: Load, pid: number, milliseconds: number): Promise<Slice> => {
+const measure = async ({ load, pid }: Lane, milliseconds: number): Promise<Slice> => {
   const before = cpuMilliseconds(pid)
   const { responses, seconds } = await load.run(milliseconds)
   const spent = cpuMilliseconds(pid) - before
   return { rate: responses / seconds, cpu: spent / responses, busy: spent / (seconds * 1000) }
+}
+
+/** Takes a sample of each server in each of its builds, round by round. Returns the samples by server and by build. */
+export const sampleInTurn = async <S extends { other?: S }, T>(
+  servers: readonly S[],
+  rounds: number,
+  sample: (build: S, round: number) => Promise<T>,
+): Promise<T[][][]> => {
+  const sampled = servers.map(server => buildsOf(server).map(build => ({ build, samples: [] as T[] })))
+  for (let round = 0; round < rounds; round++)
+    for (const { build, samples } of round % 2 === 0 ? sampled.flat() : sampled.flat().reverse())
+      samples.push(await sample(build, round))
+  return sampled.map(builds => builds.map(({ samples }) => samples))
 }

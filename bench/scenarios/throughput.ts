@@ -1,7 +1,7 @@
-import type { Setting } from '../compare.ts'
+import { type Setting, sampleInTurn } from '../compare.ts'
 import { cardOfSize, idOf } from '../requests.ts'
-import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost, startKv } from '../servers.ts'
-import { type Figure, interval, median } from '../stats.ts'
+import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost } from '../servers.ts'
+import { type Figure, speedFigures } from '../stats.ts'
 
 const AGENTS = 400
 const IN_PARALLEL = 16
@@ -10,27 +10,30 @@ const ROUNDS = 5
 const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' }
 
 /** CPU time of the host for each agent that is registered by itself, in a batch or by an import. Each round has new agents. */
-export const throughput = async ({ bundle, directory }: Setting): Promise<Figure[]> => {
-  const kv = await startKv(0)
-  const host = await startHost(bundle, kv, directory())
-  const [single, batched, imported]: number[][] = [[], [], []]
-  for (let round = 0; round < ROUNDS; round++) {
+export const throughput = async (setting: Setting): Promise<Figure[]> => {
+  const host = await startHost(setting)
+  const [registered = []] = await sampleInTurn([host], ROUNDS, async (build, round) => {
     const ids = Array.from({ length: 2 * AGENTS }, (_, index) => idOf(2 * AGENTS * round + index))
-    single?.push(await perAgent(host, () => putAll(host, ids.slice(0, AGENTS))))
-    batched?.push(await perAgent(host, () => postBatch(host, ids.slice(AGENTS))))
-  }
-  const file = await (await fetch(`${originOf(host)}/export`, { headers })).text()
-  for (let round = 0; round < ROUNDS; round++) {
-    const target = await startHost(bundle, kv, directory())
-    imported?.push((await perAgent(target, () => post(target, '/import', file))) / (2 * ROUNDS))
+    return {
+      single: await perAgent(build, () => putAll(build, ids.slice(0, AGENTS))),
+      batched: await perAgent(build, () => postBatch(build, ids.slice(AGENTS))),
+    }
+  })
+  const [imported = []] = await sampleInTurn([host], ROUNDS, async build => {
+    const file = await (await fetch(`${originOf(build)}/export`, { headers })).text()
+    const target = await startHost({ bundle: build.bundle, directory: setting.directory })
+    const spent = await perAgent(target, () => post(target, '/import', file))
     await target.stop()
-  }
-  await Promise.all([host, kv].map(server => server.stop()))
+    return spent / (2 * ROUNDS)
+  })
+  await host.stop()
+  const singles = registered.map(samples => samples.map(({ single }) => single))
+  const batches = registered.map(samples => samples.map(({ batched }) => batched))
   return [
-    { name: `PUT of an agent, ${IN_PARALLEL} at once`, samples: single ?? [] },
-    { name: `agent in a batch of ${AGENTS}`, samples: batched ?? [] },
-    { name: `agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, samples: imported ?? [] },
-  ].map(({ name, samples }) => ({ name, unit: 'ms', value: interval(samples), rate: 1000 / median(samples) }))
+    ...speedFigures(`PUT of an agent, ${IN_PARALLEL} at once`, singles),
+    ...speedFigures(`agent in a batch of ${AGENTS}`, batches),
+    ...speedFigures(`agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, imported),
+  ]
 }
 
 const perAgent = async (host: Server, work: () => Promise<void>): Promise<number> => {
