@@ -1,6 +1,16 @@
 import { Load, type Requests } from './load.ts'
 import { type Builds, buildsOf, cpuMilliseconds, portOf, type Server } from './servers.ts'
-import { BESIDE_OTHER, compareBuilds, exact, type Figure, IN_OTHER, median, ratios, seededRandom } from './stats.ts'
+import {
+  BESIDE_OTHER,
+  column,
+  compareBuilds,
+  exact,
+  type Figure,
+  IN_OTHER,
+  median,
+  ratios,
+  seededRandom,
+} from './stats.ts'
 
 /**
  * How long to measure: rounds, the milliseconds of a slice, and the milliseconds of load before the first round; and
@@ -75,14 +85,8 @@ export const compare = async (baseline: Entrant, others: readonly Entrant[], eff
 
 const compareSlices = (name: string, own: readonly Slice[], base: readonly Slice[]): Figure => ({
   ...{ name, unit: 'ratio' },
-  value: ratios(
-    own.map(({ rate }) => rate),
-    base.map(({ rate }) => rate),
-  ),
-  cpu: ratios(
-    base.map(({ cpu }) => cpu),
-    own.map(({ cpu }) => cpu),
-  ),
+  value: ratios(column(own, 'rate'), column(base, 'rate')),
+  cpu: ratios(column(base, 'cpu'), column(own, 'cpu')),
 })
 
 /** Returns the CPU milliseconds that requests take above those of the baseline. */
@@ -90,8 +94,8 @@ const above = (own: readonly Slice[], base: readonly Slice[]): number[] =>
   own.map(({ cpu }, round) => cpu - (base[round]?.cpu ?? cpu))
 
 const describeSlices = (slices: readonly Slice[]): Pick<Figure, 'rate' | 'busy'> => ({
-  rate: median(slices.map(({ rate }) => rate)),
-  busy: median(slices.map(({ busy }) => busy)),
+  rate: median(column(slices, 'rate')),
+  busy: median(column(slices, 'busy')),
 })
 
 /** Loads a server, in every build, for a time in milliseconds before anything is measured. */

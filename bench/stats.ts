@@ -63,6 +63,10 @@ export const interval = (samples: readonly number[]): Interval => {
   }
 }
 
+/** Returns one value of each sample. */
+export const column = <K extends string>(samples: readonly Record<K, number>[] = [], name: K): number[] =>
+  samples.map(sample => sample[name])
+
 /** Returns the interval of the ratios of samples to those of a baseline that were taken in turn with them. */
 export const ratios = (samples: readonly number[] = [], base: readonly number[] = []): Interval =>
   interval(samples.map((sample, index) => sample / (base[index] ?? sample)))
@@ -76,8 +80,8 @@ export const [IN_OTHER, BESIDE_OTHER] = [', other build', ', beside the other bu
 
 /** Returns the ratio of samples in milliseconds to those of the other build, if there are any. */
 export const compareBuilds = (name: string, [own, other]: readonly (readonly number[])[] = []): Figure[] => {
-  if (!other) return []
-  return [{ name: `${name}${BESIDE_OTHER}`, unit: 'ratio', value: ratios(own, other), note: describeRatio(own, other) }]
+  const figure = { name: name + BESIDE_OTHER, unit: 'ratio', note: describeRatio(own, other) } as const
+  return other ? [{ ...figure, value: ratios(own, other) }] : []
 }
 
 /** Returns a figure of samples in milliseconds, and its ratio to the other build's if there is one. */
@@ -86,7 +90,7 @@ export const timeFigures = (
   builds: readonly (readonly number[])[],
 ): Figure[] => [{ ...figure, unit: 'ms', value: interval(builds[0] ?? []) }, ...compareBuilds(figure.name, builds)]
 
-/** Returns the same figures as `timeFigures`, with how often a second it is. */
+/** Returns the same, with how often a second it is. */
 export const speedFigures = (name: string, builds: readonly (readonly number[])[]): Figure[] =>
   timeFigures({ name, rate: 1000 / median(builds[0] ?? []) }, builds)
 

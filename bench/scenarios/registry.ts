@@ -8,6 +8,7 @@ import { cardOfSize } from '../requests.ts'
 import { buildsOf, cpuMilliseconds, type Host, originOf, registerAt, startHost } from '../servers.ts'
 import {
   BESIDE_OTHER,
+  column,
   compareBuilds,
   describeRatio,
   exact,
@@ -131,8 +132,8 @@ const writes = async (host: Host, agents: number, rounds: number): Promise<Figur
     }
     return spent
   })
-  const builds = samples.map(build => build.map(({ own }) => own))
-  const base = (samples[0] ?? []).map(({ base }) => base)
+  const builds = samples.map(each => column(each, 'own'))
+  const base = column(samples[0], 'base')
   return [
     {
       name: 'write of a new revision, beside the same without the index',
@@ -164,14 +165,11 @@ const exports = async (host: Host): Promise<Figure[]> => {
 
 /** Returns how many bytes an agent takes in every build. */
 const sizes = (host: Host, agents: number): Figure[] => {
-  const [own, other] = buildsOf(host).map(({ storage }) => sizeOf(storage, agents))
-  if (!own || !other) return own ? [own] : []
-  const ratio = exact(own.value.median / other.value.median)
-  return [
-    own,
-    { ...other, name: `${other.name}${IN_OTHER}` },
-    { name: `${own.name}${BESIDE_OTHER}`, unit: 'ratio', value: ratio },
-  ]
+  const own = sizeOf(host.storage, agents)
+  if (!host.other) return [own]
+  const other = sizeOf(host.other.storage, agents)
+  const value = exact(own.value.median / other.value.median)
+  return [own, { ...other, name: own.name + IN_OTHER }, { name: own.name + BESIDE_OTHER, unit: 'ratio', value }]
 }
 
 /** Reads the file of the largest object, which is the measured one. */

@@ -15,7 +15,7 @@ import {
   startReporting,
   startWorkerd,
 } from '../servers.ts'
-import { BESIDE_OTHER, exact, type Figure, IN_OTHER, median, ratios } from '../stats.ts'
+import { BESIDE_OTHER, column, exact, type Figure, IN_OTHER, median, ratios } from '../stats.ts'
 
 /** Sizes of the host, and its start beside an empty Worker's. */
 export const starts = async (setting: Setting): Promise<Figure[]> => {
@@ -75,13 +75,12 @@ const prepareStart = async (bundle: HostBundle, storage: string) => {
 }
 
 const compareBoots = (name: string, baseName: string, own: readonly Boot[], base: readonly Boot[]): Figure => {
-  const of = (boots: readonly Boot[], kind: keyof Boot) => boots.map(boot => boot[kind])
   const more = (kind: keyof Boot) =>
     median(own.map((boot, round) => boot[kind] - (base[round] ?? boot)[kind])).toFixed(1)
   return {
     ...{ name, unit: 'ratio' },
-    value: ratios(of(own, 'wall'), of(base, 'wall')),
-    cpu: ratios(of(own, 'cpu'), of(base, 'cpu')),
+    value: ratios(column(own, 'wall'), column(base, 'wall')),
+    cpu: ratios(column(own, 'cpu'), column(base, 'cpu')),
     note: `${more('wall')} ms more to the first response than ${baseName}, ${more('cpu')} ms more of CPU time`,
   }
 }

@@ -1,38 +1,42 @@
 import { type Setting, sampleInTurn } from '../compare.ts'
 import { cardOfSize, idOf } from '../requests.ts'
 import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost } from '../servers.ts'
-import { type Figure, speedFigures } from '../stats.ts'
+import { column, type Figure, speedFigures } from '../stats.ts'
 
 const AGENTS = 400
 const IN_PARALLEL = 16
-const ROUNDS = 5
 
 const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' }
 
 /** CPU time of the host for each agent that is registered by itself, in a batch or by an import. Each round has new agents. */
 export const throughput = async (setting: Setting): Promise<Figure[]> => {
   const host = await startHost(setting)
-  const [registered = []] = await sampleInTurn([host], ROUNDS, async (build, round) => {
+  const rounds = Math.max(2, Math.round(setting.effort.rounds / 8))
+  const [registered = []] = await sampleInTurn([host], rounds, async (build, round) => {
     const ids = Array.from({ length: 2 * AGENTS }, (_, index) => idOf(2 * AGENTS * round + index))
     return {
       single: await perAgent(build, () => putAll(build, ids.slice(0, AGENTS))),
       batched: await perAgent(build, () => postBatch(build, ids.slice(AGENTS))),
     }
   })
-  const [imported = []] = await sampleInTurn([host], ROUNDS, async build => {
+  const [imported = []] = await sampleInTurn([host], rounds, async build => {
     const file = await (await fetch(`${originOf(build)}/export`, { headers })).text()
     const target = await startHost({ bundle: build.bundle, directory: setting.directory })
     const spent = await perAgent(target, () => post(target, '/import', file))
     await target.stop()
-    return spent / (2 * ROUNDS)
+    return spent / (2 * rounds)
   })
   await host.stop()
-  const singles = registered.map(samples => samples.map(({ single }) => single))
-  const batches = registered.map(samples => samples.map(({ batched }) => batched))
   return [
-    ...speedFigures(`PUT of an agent, ${IN_PARALLEL} at once`, singles),
-    ...speedFigures(`agent in a batch of ${AGENTS}`, batches),
-    ...speedFigures(`agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, imported),
+    ...speedFigures(
+      `PUT of an agent, ${IN_PARALLEL} at once`,
+      registered.map(each => column(each, 'single')),
+    ),
+    ...speedFigures(
+      `agent in a batch of ${AGENTS}`,
+      registered.map(each => column(each, 'batched')),
+    ),
+    ...speedFigures(`agent in an import of ${(2 * AGENTS * rounds).toLocaleString('en')}`, imported),
   ]
 }
 
