@@ -151,9 +151,10 @@ const besideCareful = async (host: Server, upstream: string, effort: Effort): Pr
   for (const { call, otherCall = call, bindings, beside, ...gate } of rows) {
     const careful = await startWorker('careful', { UPSTREAM: { text: upstream }, ...bindings })
     for (const gateway of [careful, host]) await checkForwarding(gateway, call, otherCall)
-    const requests = [call, otherCall].map(samePost)
+    const requests = samePost(call)
     const baseline = { name: beside, server: careful, requests }
-    figures.push(...(await besides(baseline, effort, [{ ...gate, server: host, requests }])))
+    const measured = { ...gate, server: host, requests, otherRequests: samePost(otherCall) }
+    figures.push(...(await besides(baseline, effort, [measured])))
     await careful.stop()
   }
   return figures

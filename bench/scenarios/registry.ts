@@ -7,7 +7,6 @@ import { numberedId } from '../registry-agents.ts'
 import { cardOfSize } from '../requests.ts'
 import { buildsOf, cpuMilliseconds, type Host, originOf, registerAt, startHost } from '../servers.ts'
 import {
-  BESIDE_OTHER,
   column,
   compareBuilds,
   describeRatio,
@@ -59,7 +58,10 @@ const wholeRegistry = async (setting: Setting, agents: number): Promise<Figure[]
     ...(await exports(host)),
   ]
   await host.stop()
-  return [...figures, ...sizes(host, agents)]
+  return [
+    ...figures,
+    ...buildsOf(host).map(({ storage }, index) => sizeOf(storage, agents, index === 0 ? '' : IN_OTHER)),
+  ]
 }
 
 /** Calls the Registry that is measured. Returns its answer and the CPU time of the process. */
@@ -163,17 +165,8 @@ const exports = async (host: Host): Promise<Figure[]> => {
   return speedFigures('export of an agent and a revision', samples)
 }
 
-/** Returns how many bytes an agent takes in every build. */
-const sizes = (host: Host, agents: number): Figure[] => {
-  const own = sizeOf(host.storage, agents)
-  if (!host.other) return [own]
-  const other = sizeOf(host.other.storage, agents)
-  const value = exact(own.value.median / other.value.median)
-  return [own, { ...other, name: own.name + IN_OTHER }, { name: own.name + BESIDE_OTHER, unit: 'ratio', value }]
-}
-
 /** Reads the file of the largest object, which is the measured one. */
-const sizeOf = (storage: string, agents: number): Figure => {
+const sizeOf = (storage: string, agents: number, suffix: string): Figure => {
   const tables = globSync(join(storage, '**/*.sqlite')).map(file => {
     const database = new DatabaseSync(file, { readOnly: true })
     const rows = database.prepare('SELECT name, SUM(pgsize) AS bytes FROM dbstat GROUP BY name').all()
@@ -187,5 +180,5 @@ const sizeOf = (storage: string, agents: number): Figure => {
     .slice(0, 12)
     .map(({ name, bytes }) => `${name} ${Math.round(bytes / agents).toLocaleString('en')}`)
     .join(', ')
-  return { name: 'bytes of an agent', unit: 'bytes', value: exact(total(largest) / agents), note }
+  return { name: `bytes of an agent${suffix}`, unit: 'bytes', value: exact(total(largest) / agents), note }
 }

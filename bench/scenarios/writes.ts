@@ -27,12 +27,11 @@ export const registrations = async (setting: Setting): Promise<Figure[]> => {
   const batches = Math.max(5, Math.round(setting.effort.rounds / 4)) + WARM_UP_BATCHES
   const figures: Figure[] = []
   for (const { name, bytes } of SIZES) {
+    // Every body is a new revision.
+    const cards = (batch: number) =>
+      Array.from({ length: PUTS_PER_BATCH }, (_, put) => cardOfSize(bytes, `1.${batch}.${put}`))
     const samples = await sampleInTurn([host, signing, sink], batches, (server, batch) =>
-      // Every body is a new revision.
-      putMilliseconds(
-        server,
-        Array.from({ length: PUTS_PER_BATCH }, (_, put) => cardOfSize(bytes, `1.${batch}.${put}`)),
-      ),
+      putMilliseconds(server, cards(batch)),
     )
     const [ofHost, ofSigning, ofSink] = samples.map(builds => builds.map(each => each.slice(WARM_UP_BATCHES)))
     figures.push(
