@@ -28,7 +28,7 @@ const [SEARCH_MS, LIST_MS, WRITE_RATIO] = [15, 10, 1.5]
 /** More agents than these are simulated: a Durable Object has no room for them. */
 const MAX_AGENTS = 200_000
 
-const AGENTS_PER_REQUEST = 2_000
+const MAX_AGENTS_PER_REQUEST = 2_000
 const WRITES_PER_BATCH = 200
 const EXPORTED_PAGES = 20
 const EXPORTS = 5
@@ -77,9 +77,10 @@ const measure = async (host: Host, method: string, argument: object): Promise<{ 
 }
 
 const fill = async (host: Host, agents: number): Promise<Figure[]> => {
-  const [samples = []] = await sampleInTurn([host], Math.ceil(agents / AGENTS_PER_REQUEST), async (build, round) => {
-    const from = round * AGENTS_PER_REQUEST
-    const to = Math.min(agents, from + AGENTS_PER_REQUEST)
+  const size = Math.min(MAX_AGENTS_PER_REQUEST, agents / 10)
+  const [samples = []] = await sampleInTurn([host], Math.ceil(agents / size), async (build, round) => {
+    const from = Math.floor(round * size)
+    const to = Math.min(agents, Math.floor((round + 1) * size))
     return (await measure(build, 'fill', { from, to })).ms / (to - from)
   })
   return speedFigures('registration of a new agent', samples)

@@ -5,26 +5,26 @@ import { column, type Figure, speedFigures } from '../stats.ts'
 
 const AGENTS = 400
 const IN_PARALLEL = 16
+const ROUNDS = 5
 
 const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' }
 
 /** CPU time of the host for each agent that is registered by itself, in a batch or by an import. Each round has new agents. */
 export const throughput = async (setting: Setting): Promise<Figure[]> => {
   const host = await startHost(setting)
-  const rounds = Math.max(2, Math.round(setting.effort.rounds / 8))
-  const [registered = []] = await sampleInTurn([host], rounds, async (build, round) => {
+  const [registered = []] = await sampleInTurn([host], ROUNDS, async (build, round) => {
     const ids = Array.from({ length: 2 * AGENTS }, (_, index) => idOf(2 * AGENTS * round + index))
     return {
       single: await perAgent(build, () => putAll(build, ids.slice(0, AGENTS))),
       batched: await perAgent(build, () => postBatch(build, ids.slice(AGENTS))),
     }
   })
-  const [imported = []] = await sampleInTurn([host], rounds, async build => {
+  const [imported = []] = await sampleInTurn([host], ROUNDS, async build => {
     const file = await (await fetch(`${originOf(build)}/export`, { headers })).text()
     const target = await startHost({ bundle: build.bundle, directory: setting.directory })
     const spent = await perAgent(target, () => post(target, '/import', file))
     await target.stop()
-    return spent / (2 * rounds)
+    return spent / (2 * ROUNDS)
   })
   await host.stop()
   return [
@@ -36,7 +36,7 @@ export const throughput = async (setting: Setting): Promise<Figure[]> => {
       `agent in a batch of ${AGENTS}`,
       registered.map(each => column(each, 'batched')),
     ),
-    ...speedFigures(`agent in an import of ${(2 * AGENTS * rounds).toLocaleString('en')}`, imported),
+    ...speedFigures(`agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, imported),
   ]
 }
 
