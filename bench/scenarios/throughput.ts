@@ -3,7 +3,7 @@ import { cardOfSize, idOf } from '../requests.ts'
 import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost } from '../servers.ts'
 import { column, type Figure, speedFigures } from '../stats.ts'
 
-const AGENTS = 400
+const AGENTS_PER_ROUND = 10
 const IN_PARALLEL = 16
 const ROUNDS = 5
 
@@ -12,19 +12,20 @@ const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'applic
 /** CPU time of the host for each agent that is registered by itself, in a batch or by an import. Each round has new agents. */
 export const throughput = async (setting: Setting): Promise<Figure[]> => {
   const host = await startHost(setting)
+  const agents = AGENTS_PER_ROUND * setting.effort.rounds
   const [registered = []] = await sampleInTurn([host], ROUNDS, async (build, round) => {
-    const ids = Array.from({ length: 2 * AGENTS }, (_, index) => idOf(2 * AGENTS * round + index))
+    const ids = Array.from({ length: 2 * agents }, (_, index) => idOf(2 * agents * round + index))
     return {
-      single: await perAgent(build, () => putAll(build, ids.slice(0, AGENTS))),
-      batched: await perAgent(build, () => postBatch(build, ids.slice(AGENTS))),
+      single: await perAgent(build, agents, () => putAll(build, ids.slice(0, agents))),
+      batched: await perAgent(build, agents, () => postBatch(build, ids.slice(agents))),
     }
   })
   const [imported = []] = await sampleInTurn([host], ROUNDS, async build => {
     const file = await (await fetch(`${originOf(build)}/export`, { headers })).text()
     const target = await startHost({ bundle: build.bundle, directory: setting.directory })
-    const spent = await perAgent(target, () => post(target, '/import', file))
+    const spent = await perAgent(target, 2 * ROUNDS * agents, () => post(target, '/import', file))
     await target.stop()
-    return spent / (2 * ROUNDS)
+    return spent
   })
   await host.stop()
   return [
@@ -33,17 +34,17 @@ export const throughput = async (setting: Setting): Promise<Figure[]> => {
       registered.map(each => column(each, 'single')),
     ),
     ...speedFigures(
-      `agent in a batch of ${AGENTS}`,
+      `agent in a batch of ${agents}`,
       registered.map(each => column(each, 'batched')),
     ),
-    ...speedFigures(`agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, imported),
+    ...speedFigures(`agent in an import of ${(2 * ROUNDS * agents).toLocaleString('en')}`, imported),
   ]
 }
 
-const perAgent = async (host: Server, work: () => Promise<void>): Promise<number> => {
+const perAgent = async (host: Server, agents: number, work: () => Promise<void>): Promise<number> => {
   const before = cpuMilliseconds(host.pid)
   await work()
-  return (cpuMilliseconds(host.pid) - before) / AGENTS
+  return (cpuMilliseconds(host.pid) - before) / agents
 }
 
 const card = cardOfSize(2_000, '1.0.0')
