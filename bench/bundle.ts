@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'
 import { unstable_readConfig } from 'wrangler'
 import { buildWorker } from '../tools/build.ts'
+import { buildCommit } from '../tools/commits.ts'
 
 /** The host as it is deployed: its modules by name, the main one first, and the flags and variables of wrangler.toml. */
 export type HostBundle = { modules: Record<string, string>; flags: string[]; vars: Record<string, string> }
@@ -14,10 +15,15 @@ export const buildHost = async (directory: string): Promise<HostBundle> => {
   return readHost(directory)
 }
 
+/** Builds the host of a commit. */
+export const buildHostOf = (commit: string): HostBundle => {
+  const directory = buildCommit(commit)
+  return readHost(directory, join(directory, 'wrangler.toml'))
+}
+
 /** Reads the host that `npm run build` has written into a directory. */
-export const readHost = (directory: string): HostBundle => {
+export const readHost = (directory: string, config = join(import.meta.dirname, '../wrangler.toml')): HostBundle => {
   const names = readdirSync(directory).filter(name => name.endsWith('.js') && name !== MAIN)
-  const config = join(import.meta.dirname, '../wrangler.toml')
   const { compatibility_flags: flags, vars } = unstable_readConfig({ config }, { hideWarnings: true })
   return {
     modules: Object.fromEntries([MAIN, ...names].map(name => [name, readFileSync(join(directory, name), 'utf8')])),

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildHost } from './bundle.ts'
+import { findCommit } from '../tools/commits.ts'
+import { buildHost, buildHostOf } from './bundle.ts'
 import type { Setting } from './compare.ts'
 import type { BenchOptions, ScenarioName } from './options.ts'
 import { calls } from './scenarios/calls.ts'
@@ -29,6 +30,11 @@ export const measure = async (options: BenchOptions): Promise<number> => {
     registry: [40, setting => registry(setting, options.quick ? options.agents / 10 : options.agents)],
   }
 
+  const commit = findCommit(options.beside)
+  if (options.beside !== '' && commit === undefined) {
+    console.error(`This clone has no commit "${options.beside}".`)
+    return 2
+  }
   const directories: string[] = []
   const directory = (): string => {
     const path = mkdtempSync(join(tmpdir(), 'calling-card-bench-'))
@@ -43,6 +49,7 @@ export const measure = async (options: BenchOptions): Promise<number> => {
     console.error('No taskset or only one core: servers share it with the load, which draws ratios towards 1.')
   console.error('Building the host …')
   const bundle = await buildHost(directory())
+  const builds = { bundle, directory, ...(commit !== undefined && { other: buildHostOf(commit) }) }
 
   const baselineFile = join(import.meta.dirname, 'baseline.json')
   const baseline = JSON.parse(readFileSync(baselineFile, 'utf8')) as Baseline
@@ -56,7 +63,7 @@ export const measure = async (options: BenchOptions): Promise<number> => {
       warmUp: options.quick ? 500 : 1_500,
       only: options.only,
     }
-    for (const figure of await run({ bundle, directory, effort })) figures.push(judge(figure, baseline))
+    for (const figure of await run({ ...builds, effort })) figures.push(judge(figure, baseline))
   }
   for (const path of directories) rmSync(path, { recursive: true, force: true })
 

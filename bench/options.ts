@@ -28,6 +28,11 @@ const OPTIONS = {
     default: '',
     help: 'measure only the figures of calls whose name contains this text',
   },
+  beside: {
+    type: 'string',
+    default: '',
+    help: 'measure the build of this git ref in the same rounds, too, and the ratios of the two builds',
+  },
   accept: {
     type: 'boolean',
     default: false,
@@ -66,6 +71,8 @@ export type BenchOptions = {
   agents: number
   /** Part of the names of the figures of calls to measure; empty for all of them. */
   only: string
+  /** A git ref whose build is measured, too; empty for none. */
+  beside: string
   quick: boolean
   json: boolean
   accept: boolean
@@ -80,14 +87,14 @@ export const parseOptions = (args: readonly string[]): BenchOptions | { help: st
     if (unknown !== undefined)
       return { error: `Unknown scenario "${unknown}". Scenarios: ${Object.keys(SCENARIOS).join(', ')}.` }
     const chosen = positionals.filter(isScenario)
-    const { quick, json, accept, only } = values
+    const { quick, json, accept, only, beside } = values
     const agents = Number(values.agents)
     if (!/^[1-9]\d{3,6}$/.test(values.agents)) return { error: '--agents must be a number from 1000 to 9999999.' }
     if (only !== '' && chosen.some(name => name !== 'calls'))
       return { error: '--only chooses figures of the scenario calls: leave out the others.' }
     const all = Object.keys(SCENARIOS).filter(isScenario)
     const scenarios: ScenarioName[] = only !== '' ? ['calls'] : chosen.length > 0 ? chosen : all
-    return { scenarios, agents, only, quick, json, accept }
+    return { scenarios, agents, only, beside, quick, json, accept }
   } catch (error) {
     return { error: `${(error as Error).message.split('. ')[0]}. See npm run bench -- --help.` }
   }

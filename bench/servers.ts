@@ -11,8 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostBundle, workerBundle } from './bundle.ts'
 import { type Binding, type Runtime, type Worker, writeConfig } from './workerd-config.ts'
 
-/** A running server, and the ports of its sockets by name. */
-export type Server = { pid: number; ports: Record<string, number>; stop: () => Promise<void> }
+/** A running server, and the ports of its sockets by name. `other` is the same server in another build of the host. */
+export type Server = { pid: number; ports: Record<string, number>; stop: () => Promise<void>; other?: Server }
+
+/** Returns a server in every build that is measured: that of this checkout first. */
+export const buildsOf = <S extends { other?: S }>(server: S): S[] => (server.other ? [server, server.other] : [server])
 
 /** Returns the port of a server's only socket. */
 export const portOf = (server: Server): number => Object.values(server.ports)[0] ?? 0
@@ -172,23 +175,40 @@ export const hostWorker = ({ modules, flags, vars }: HostBundle, more: Record<st
   storage: 'disk',
 })
 
-/** Starts a host: the bundle in a bare workerd, with KV at a port and the Registry on disk. `vars` are more of its variables. */
-export const startHost = (
-  bundle: HostBundle,
-  kv: Server,
-  storage: string,
-  vars: Readonly<Record<string, string>> = {},
-): Promise<Server> =>
-  startWorkerd({
-    services: {
-      host: hostWorker({ ...bundle, vars: { ...bundle.vars, ...vars } }),
-      kv: { port: portOf(kv) },
-      disk: { directory: storage },
-    },
-    sockets: ['host'],
-  })
+/** Returns the runtime of a host: the bundle in a bare workerd, with KV at a port and the Registry on disk. */
+export const hostRuntime = (bundle: HostBundle, kv: Server, storage: string): Runtime => ({
+  services: { host: hostWorker(bundle), kv: { port: portOf(kv) }, disk: { directory: storage } },
+  sockets: ['host'],
+})
 
-/** Registers a card or a manifest at a host. */
+/** The builds of the host to measure, and a function that makes an empty directory. */
+export type Builds = { bundle: HostBundle; other?: HostBundle; directory: () => string }
+
+/** A running host: its build, a KV of its own, and the directory of its Registry. */
+export type Host = Omit<Server, 'other'> & { bundle: HostBundle; kv: Server; storage: string; other?: Host }
+
+/** Starts a host in every build. Its KV knows the ids of `agents` agents; `vars` are more of its variables. */
+export const startHost = async (
+  { bundle, other, directory }: Builds,
+  options: { agents?: number; vars?: Readonly<Record<string, string>> } = {},
+): Promise<Host> => {
+  const kv = await startKv(options.agents ?? 0)
+  const storage = directory()
+  const server = await startWorkerd(hostRuntime({ ...bundle, vars: { ...bundle.vars, ...options.vars } }, kv, storage))
+  const beside = other && (await startHost({ bundle: other, directory }, options))
+  const stop = async () => {
+    await Promise.all([server, kv, beside].map(each => each?.stop()))
+  }
+  const { pid, ports } = server
+  return { pid, ports, stop, bundle, kv, storage, ...(beside && { other: beside }) }
+}
+
+/** Registers a card or a manifest at a host, in every build. */
+export const registerAt = async (host: Server, id: string, document: unknown): Promise<void> => {
+  for (const build of buildsOf(host)) await register(portOf(build), id, document)
+}
+
+/** Registers a card or a manifest at the host that listens on a port. */
 export const register = async (port: number, id: string, document: unknown): Promise<void> => {
   const response = await fetch(`http://127.0.0.1:${port}/agents/${id}`, {
     method: 'PUT',

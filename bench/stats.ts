@@ -63,6 +63,37 @@ export const interval = (samples: readonly number[]): Interval => {
   }
 }
 
+/** Returns one value of each sample. */
+export const column = <K extends string>(samples: readonly Record<K, number>[] = [], name: K): number[] =>
+  samples.map(sample => sample[name])
+
+/** Returns the interval of the ratios of samples to those of a baseline that were taken in turn with them. */
+export const ratios = (samples: readonly number[] = [], base: readonly number[] = []): Interval =>
+  interval(samples.map((sample, index) => sample / (base[index] ?? sample)))
+
+/** Describes samples in milliseconds beside those of a baseline. */
+export const describeRatio = (samples: readonly number[] = [], base: readonly number[] = []): string =>
+  `${median(samples).toFixed(2)} ms beside ${median(base).toFixed(2)} ms`
+
+/** What the name of a figure ends with if it is that of the other build, or the ratio of this build to the other one. */
+export const [IN_OTHER, BESIDE_OTHER] = [', other build', ', beside the other build']
+
+/** Returns the ratio of samples in milliseconds to those of the other build, if there are any. */
+export const compareBuilds = (name: string, [own, other]: readonly (readonly number[])[] = []): Figure[] => {
+  const figure = { name: name + BESIDE_OTHER, unit: 'ratio', note: describeRatio(own, other) } as const
+  return other ? [{ ...figure, value: ratios(own, other) }] : []
+}
+
+/** Returns a figure of samples in milliseconds, and its ratio to the other build's if there is one. */
+export const timeFigures = (
+  figure: Omit<Figure, 'unit' | 'value'>,
+  builds: readonly (readonly number[])[],
+): Figure[] => [{ ...figure, unit: 'ms', value: interval(builds[0] ?? []) }, ...compareBuilds(figure.name, builds)]
+
+/** Returns the same, with how often a second it is. */
+export const speedFigures = (name: string, builds: readonly (readonly number[])[]): Figure[] =>
+  timeFigures({ name, rate: 1000 / median(builds[0] ?? []) }, builds)
+
 /** Returns the interval of a value without uncertainty. */
 export const exact = (value: number): Interval => ({ median: value, low: value, high: value })
 

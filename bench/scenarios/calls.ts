@@ -14,16 +14,15 @@ import {
 } from '../requests.ts'
 import {
   answerBindings,
+  buildsOf,
   cores,
   fetchAnswer,
   issueToken,
   originOf,
-  portOf,
-  register,
+  registerAt,
   type Server,
   startCaddy,
   startHost,
-  startKv,
   startPortkey,
   startWorker,
 } from '../servers.ts'
@@ -40,13 +39,13 @@ const starting = callBody('SendMessage', 'start a task')
 const reading = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task-1' } })
 
 /** Calls through the gate: refused ones beside Workers that send a constant, accepted ones beside other gateways. */
-export const calls = async ({ bundle, directory, effort }: Setting): Promise<Figure[]> => {
-  const kv = await startKv(0)
+export const calls = async (setting: Setting): Promise<Figure[]> => {
+  const { effort } = setting
   // On the core of the load: the agent's CPU time is not the gateway's.
   const agent = await startWorker('agent', {}, cores.load)
   const upstream = originOf(agent)
-  const host = await startHost(bundle, kv, directory(), { ALLOWED_ORIGINS: upstream })
-  await register(portOf(host), id, { card: quickCard(id), ...gatewayTo(upstream) })
+  const host = await startHost(setting, { vars: { ALLOWED_ORIGINS: upstream } })
+  await registerAt(host, id, { card: quickCard(id), ...gatewayTo(upstream) })
   const url = originOf(host) + callPath(id)
   const refusal = answerBindings(await fetchAnswer(url, postInit(rpcCall(id, refused))))
   const reader = await startWorker('reader', refusal)
@@ -83,7 +82,7 @@ export const calls = async ({ bundle, directory, effort }: Setting): Promise<Fig
     ...(await firstTranslatedEvents(url, effort)),
     ...(await longStreams(host, id, effort)),
   ]
-  await Promise.all([kv, agent, host, reader, logger, blind, careful].map(server => server.stop()))
+  await Promise.all([agent, host, reader, logger, blind, careful].map(server => server.stop()))
   return figures
 }
 
@@ -98,16 +97,28 @@ const besides = async (baseline: Entrant, effort: Effort, others: readonly Entra
 }
 
 /** A kind of call: what the agent supports, the call, and the bindings of a careful forwarder that does as much. */
-type CallKind = { name: string; id: string; card?: object; call: Post; bindings: Record<string, Binding> }
+type CallKind = {
+  name: string
+  id: string
+  card?: object
+  call: Post
+  /** The call to the other build, if it differs. */
+  otherCall?: Post
+  bindings: Record<string, Binding>
+}
 
 /** Issues the token and registers the agents of calls that are not plain. Returns these calls. */
 export const prepareKinds = async (host: Server, upstream: string): Promise<CallKind[]> => {
-  const token = await issueToken(host)
+  const [token = '', otherToken = ''] = await Promise.all(buildsOf(host).map(issueToken))
   const plain = rpcCall(id, accepted)
+  const withToken = (text: string): Post => ({
+    ...plain,
+    headers: { ...plain.headers, Authorization: `Bearer ${text}` },
+  })
   const kinds: CallKind[] = [
     {
       ...{ name: 'gate with a token', id },
-      call: { ...plain, headers: { ...plain.headers, Authorization: `Bearer ${token}` } },
+      ...{ call: withToken(token), otherCall: withToken(otherToken) },
       bindings: { TOKEN_DIGEST: { data: createHash('sha256').update(token).digest() } },
     },
     {
@@ -123,13 +134,13 @@ export const prepareKinds = async (host: Server, upstream: string): Promise<Call
     },
   ]
   for (const { id, card } of kinds)
-    if (card) await register(portOf(host), id, { ...gatewayTo(upstream), card: { ...quickCard(id), ...card } })
+    if (card) await registerAt(host, id, { ...gatewayTo(upstream), card: { ...quickCard(id), ...card } })
   return kinds
 }
 
 /** Compares calls that are not plain with a careful forwarder, and plain ones with one that saves what it can. */
 const besideCareful = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
-  type Row = Pick<CallKind, 'call' | 'bindings'> & Pick<Entrant, 'name' | 'better'> & { beside: string }
+  type Row = Pick<CallKind, 'call' | 'otherCall' | 'bindings'> & Pick<Entrant, 'name' | 'better'> & { beside: string }
   const kinds = await prepareKinds(host, upstream)
   const prebuilt = { call: rpcCall(id, accepted), bindings: { PREBUILT: { text: 'yes' } } }
   const rows: Row[] = [
@@ -137,12 +148,13 @@ const besideCareful = async (host: Server, upstream: string, effort: Effort): Pr
     ...kinds.map(kind => ({ ...kind, beside: 'a careful forwarder', better: 'higher' as const })),
   ]
   const figures: Figure[] = []
-  for (const { call, bindings, beside, ...gate } of rows) {
+  for (const { call, otherCall = call, bindings, beside, ...gate } of rows) {
     const careful = await startWorker('careful', { UPSTREAM: { text: upstream }, ...bindings })
-    for (const gateway of [careful, host]) await checkForwarding(gateway, call)
+    for (const gateway of [careful, host]) await checkForwarding(gateway, call, otherCall)
     const requests = samePost(call)
     const baseline = { name: beside, server: careful, requests }
-    figures.push(...(await besides(baseline, effort, [{ ...gate, server: host, requests }])))
+    const measured = { ...gate, server: host, requests, otherRequests: samePost(otherCall) }
+    figures.push(...(await besides(baseline, effort, [measured])))
     await careful.stop()
   }
   return figures
@@ -160,7 +172,8 @@ const besideUntranslated = async (host: Server, effort: Effort): Promise<Figure[
 /** Compares calls of an agent whose tasks are kept apart with those of one whose tasks are shared. */
 const besideSharedTasks = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
   for (const tasks of ['owner', 'shared'])
-    await register(portOf(host), tasks, { card: quickCard(tasks), upstream: { url: upstream }, gate: { tasks } })
+    await registerAt(host, tasks, { card: quickCard(tasks), upstream: { url: upstream }, gate: { tasks } })
+  await checkForwarding(host, rpcCall('owner', callBody('SendMessage', 'start task-1')))
   const figures: Figure[] = []
   for (const [name, body] of [
     ['message that starts a task', starting],
@@ -168,7 +181,8 @@ const besideSharedTasks = async (host: Server, upstream: string, effort: Effort)
   ] as const) {
     await checkForwarding(host, rpcCall('owner', body))
     const baseline = { name: 'the same with shared tasks', server: host, requests: sameCall('shared', body) }
-    figures.push(...(await besides(baseline, effort, [{ name, server: host, requests: sameCall('owner', body) }])))
+    const owner = { name, server: host, requests: sameCall('owner', body), isAbove: body === starting }
+    figures.push(...(await besides(baseline, effort, [owner])))
   }
   return figures
 }
@@ -177,7 +191,7 @@ const besideSharedTasks = async (host: Server, upstream: string, effort: Effort)
 const besideUncheckedAnswers = async (host: Server, upstream: string, effort: Effort): Promise<Figure[]> => {
   const unchecked = 'unchecked'
   const gate = { responses: 'off' }
-  await register(portOf(host), unchecked, { card: quickCard(unchecked), upstream: { url: upstream }, gate })
+  await registerAt(host, unchecked, { card: quickCard(unchecked), upstream: { url: upstream }, gate })
   const baseline = { name: 'the same with unchecked answers', server: host, requests: sameCall(unchecked, accepted) }
   const urls = [unchecked, id].map(each => originOf(host) + callPath(each)) as [string, string]
   return [
@@ -221,8 +235,9 @@ const chatHeaders = (upstream: string) => ({
 })
 
 /** Sends one request to a gateway. Fails unless the agent's response comes back, so that no error page is measured. */
-const checkForwarding = async (server: Server, call: Post): Promise<void> => {
+const checkForwarding = async (server: Server, call: Post, otherCall = call): Promise<void> => {
   const response = await fetch(originOf(server) + call.path, postInit(call))
   const body = await response.text()
   if (!body.includes('Sunny in Tokyo')) throw new Error(`not forwarded: ${response.status} ${body}`)
+  if (server.other) await checkForwarding(server.other, otherCall)
 }

@@ -1,18 +1,19 @@
-import { compare, type Setting } from '../compare.ts'
+import { compare, type Setting, warmUp } from '../compare.ts'
 import { Load } from '../load.ts'
 import { cardPath, everyCard, idOf, quickCard, sameCard, zipfCards } from '../requests.ts'
 import {
   type Answer,
   answerBindings,
+  buildsOf,
   fetchAnswer,
+  type Host,
   originOf,
   portOf,
-  register,
+  registerAt,
   type Server,
   startConstants,
   startExpress,
   startHost,
-  startKv,
   startWorker,
 } from '../servers.ts'
 import type { Figure } from '../stats.ts'
@@ -23,13 +24,17 @@ export const oneAgent = (setting: Setting): Promise<Figure[]> =>
     const constant = await startWorker('constant', answerBindings(answer))
     const control = await startWorker('constant', answerBindings(answer))
     const requests = sameCard(idOf(0))
-    const conditional = sameCard(idOf(0), answer.headers.etag)
+    const other = host.other ? await fetchCard(host.other) : answer
+    const conditional = {
+      requests: sameCard(idOf(0), answer.headers.etag),
+      otherRequests: sameCard(idOf(0), other.headers.etag),
+    }
     const figures = await compare(
       { name: 'constant Worker', server: constant, requests },
       [
         { name: 'A/A control: constant Worker again', server: control, requests },
         { name: 'host, 1 id', server: host, requests, better: 'higher' },
-        { name: 'host, 304', server: host, requests: conditional, better: 'higher' },
+        { name: 'host, 304', server: host, ...conditional, better: 'higher' },
       ],
       setting.effort,
     )
@@ -67,13 +72,14 @@ export type Population = { agents: number; sweep: number; settle: number }
  * the most popular cards only, and reads the others from KV as the host must.
  */
 export const manyAgents = (setting: Setting, { agents, sweep, settle }: Population): Promise<Figure[]> =>
-  withHost(setting, agents, async (host, answer, kv) => {
+  withHost(setting, agents, async (host, answer) => {
+    const { kv } = host
     const bounded = await startConstants(answer, agents, kv, MEMORY_BYTES)
     const all = await startConstants(answer, agents, kv)
     await fillCaches(host, { agents, sweep, settle })
     const ids = `${agents.toLocaleString('en')} ids`
     const before = await readCount(kv)
-    const [, ofBounded, ofHost] = await compare(
+    const [, ofBounded, ofHost, ...besideOther] = await compare(
       { name: 'constant Worker of all cards', server: all, requests: zipfCards(agents, 2) },
       [
         { name: `constant Worker, 32 MB of cards, ${ids}`, server: bounded, requests: zipfCards(agents, 4) },
@@ -81,7 +87,7 @@ export const manyAgents = (setting: Setting, { agents, sweep, settle }: Populati
       ],
       setting.effort,
     )
-    const [, besideBounded] = await compare(
+    const [, ...besideBounded] = await compare(
       { name: 'constant Worker, 32 MB of cards', server: bounded, requests: zipfCards(agents, 5) },
       [
         {
@@ -95,16 +101,18 @@ export const manyAgents = (setting: Setting, { agents, sweep, settle }: Populati
     )
     await Promise.all([bounded.stop(), all.stop()])
     const note = `${(await readCount(kv)) - before} reads of KV by the host and the constant Worker of 32 MB`
-    return [ofBounded, ofHost && { ...ofHost, note }, besideBounded].filter(figure => figure !== undefined)
+    return [ofBounded, ofHost && { ...ofHost, note }, ...besideBounded, ...besideOther].filter(
+      figure => figure !== undefined,
+    )
   })
 
-const fillCaches = async (host: Server, { agents, sweep, settle }: Population): Promise<void> => {
-  const every = await Load.open(portOf(host), everyCard(sweep))
-  await every.requests(sweep)
-  every.close()
-  const drawn = await Load.open(portOf(host), zipfCards(agents, 1))
-  await drawn.run(settle)
-  drawn.close()
+const fillCaches = async (host: Host, { agents, sweep, settle }: Population): Promise<void> => {
+  for (const build of buildsOf(host)) {
+    const every = await Load.open(portOf(build), everyCard(sweep))
+    await every.requests(sweep)
+    every.close()
+  }
+  await warmUp(host, zipfCards(agents, 1), settle)
 }
 
 const readCount = async (kv: Server): Promise<number> => {
@@ -113,14 +121,15 @@ const readCount = async (kv: Server): Promise<number> => {
 }
 
 const withHost = async (
-  { bundle, directory }: Setting,
+  setting: Setting,
   agents: number,
-  measure: (host: Server, answer: Answer, kv: Server) => Promise<Figure[]>,
+  measure: (host: Host, answer: Answer) => Promise<Figure[]>,
 ): Promise<Figure[]> => {
-  const kv = await startKv(agents)
-  const host = await startHost(bundle, kv, directory())
-  await register(portOf(host), idOf(0), quickCard(idOf(0)))
-  const figures = await measure(host, await fetchAnswer(originOf(host) + cardPath(idOf(0))), kv)
-  await Promise.all([host.stop(), kv.stop()])
+  const host = await startHost(setting, { agents })
+  await registerAt(host, idOf(0), quickCard(idOf(0)))
+  const figures = await measure(host, await fetchCard(host))
+  await host.stop()
   return figures
 }
+
+const fetchCard = (host: Server): Promise<Answer> => fetchAnswer(originOf(host) + cardPath(idOf(0)))

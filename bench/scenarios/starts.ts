@@ -1,26 +1,26 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { gzipBytes, joinModules, startModules, workerBundle } from '../bundle.ts'
+import { gzipBytes, type HostBundle, joinModules, startModules, workerBundle } from '../bundle.ts'
 import type { Setting } from '../compare.ts'
 import { cardPath, idOf, quickCard } from '../requests.ts'
 import {
   cores,
   cpuMilliseconds,
-  hostWorker,
+  hostRuntime,
   portOf,
   prepareWorkerd,
   register,
   type Server,
-  startHost,
   startKv,
   startReporting,
+  startWorkerd,
 } from '../servers.ts'
-import { exact, type Figure, interval, median } from '../stats.ts'
+import { BESIDE_OTHER, column, exact, type Figure, IN_OTHER, median, ratios } from '../stats.ts'
 
 /** Sizes of the host, and its start beside an empty Worker's. */
 export const starts = async (setting: Setting): Promise<Figure[]> => {
-  const { bundle } = setting
-  const whole = await joinModules(bundle)
+  const { bundle, other } = setting
+  const whole = { ...bundle, modules: await joinModules(bundle) }
   return [
     {
       name: 'modules that every start evaluates, gzip',
@@ -30,53 +30,59 @@ export const starts = async (setting: Setting): Promise<Figure[]> => {
     },
     { name: 'modules as uploaded, gzip', unit: 'bytes', value: exact(gzipBytes(bundle.modules)), better: 'lower' },
     ...(await boots(setting, [
-      { name: 'start of the host', modules: bundle.modules, better: 'lower' },
-      { name: 'start of the host as one module', modules: whole },
+      { name: 'start of the host', bundle, better: 'lower' },
+      { name: 'start of the host as one module', bundle: whole },
+      ...(other ? [{ name: `start of the host${IN_OTHER}`, bundle: other }] : []),
     ])),
   ]
 }
 
-type Contestant = { name: string; modules: Record<string, string> } & Pick<Figure, 'better'>
+type Contestant = { name: string; bundle: HostBundle } & Pick<Figure, 'better'>
 
 /**
  * Measures the time from starting the runtime to the first response, in turn with an empty Worker that has the same flags,
  * bindings and services. The first response is a card, read from KV.
  */
 const boots = async ({ bundle, directory, effort }: Setting, contestants: readonly Contestant[]): Promise<Figure[]> => {
-  const kv = await startKv(1)
-  const storage = directory()
-  const registering = await startHost(bundle, kv, storage)
-  await register(portOf(registering), idOf(0), quickCard(idOf(0)))
-  await registering.stop()
-  const empty = { name: 'empty', modules: { 'index.js': await workerBundle('empty') } }
-  const runtimes = [empty, ...contestants].map(({ modules }) =>
-    prepareWorkerd({
-      services: { host: hostWorker({ ...bundle, modules }), kv: { port: portOf(kv) }, disk: { directory: storage } },
-      sockets: ['host'],
-    }),
-  )
-  const measured: Boot[][] = runtimes.map(() => [])
+  const empty = { ...bundle, modules: { 'index.js': await workerBundle('empty') } }
+  const runtimes = []
+  for (const each of [empty, ...contestants.map(({ bundle }) => bundle)])
+    runtimes.push({ ...(await prepareStart(each, directory())), boots: [] as Boot[] })
   for (const { command } of runtimes) await boot(command)
   for (let round = 0; round < effort.rounds; round++)
-    for (const index of round % 2 === 0 ? measured.keys() : [...measured.keys()].reverse())
-      measured[index]?.push(await boot(runtimes[index]?.command ?? []))
-  for (const { remove } of runtimes) remove()
-  await kv.stop()
-  const [base = [], ...others] = measured
-  return contestants.map(({ name, better }, index) => {
-    const own = others[index] ?? []
-    const ratios = (kind: keyof Boot) => interval(own.map((boot, round) => boot[kind] / (base[round] ?? boot)[kind]))
-    const more = (kind: keyof Boot) =>
-      median(own.map((boot, round) => boot[kind] - (base[round] ?? boot)[kind])).toFixed(1)
-    return {
-      name: `${name}, beside an empty Worker`,
-      unit: 'ratio',
-      value: ratios('wall'),
-      cpu: ratios('cpu'),
-      note: `${more('wall')} ms more to the first response than an empty Worker, ${more('cpu')} ms more of CPU time`,
-      ...(better && { better }),
-    }
-  })
+    for (const { command, boots } of round % 2 === 0 ? runtimes : runtimes.toReversed()) boots.push(await boot(command))
+  for (const { remove, kv } of runtimes) {
+    remove()
+    await kv.stop()
+  }
+  const [base = [], ...others] = runtimes.map(({ boots }) => boots)
+  const figures = contestants.map(({ name, better }, index) => ({
+    ...compareBoots(`${name}, beside an empty Worker`, 'an empty Worker', others[index] ?? [], base),
+    ...(better && { better }),
+  }))
+  const [own = [], , other] = others
+  return other ? [...figures, compareBoots(`start of the host${BESIDE_OTHER}`, 'the other build', own, other)] : figures
+}
+
+/** Registers an agent at a host. Returns how to start this host. */
+const prepareStart = async (bundle: HostBundle, storage: string) => {
+  const kv = await startKv(1)
+  const runtime = hostRuntime(bundle, kv, storage)
+  const registering = await startWorkerd(runtime)
+  await register(portOf(registering), idOf(0), quickCard(idOf(0)))
+  await registering.stop()
+  return { ...prepareWorkerd(runtime), kv }
+}
+
+const compareBoots = (name: string, baseName: string, own: readonly Boot[], base: readonly Boot[]): Figure => {
+  const more = (kind: keyof Boot) =>
+    median(own.map((boot, round) => boot[kind] - (base[round] ?? boot)[kind])).toFixed(1)
+  return {
+    ...{ name, unit: 'ratio' },
+    value: ratios(column(own, 'wall'), column(base, 'wall')),
+    cpu: ratios(column(own, 'cpu'), column(base, 'cpu')),
+    note: `${more('wall')} ms more to the first response than ${baseName}, ${more('cpu')} ms more of CPU time`,
+  }
 }
 
 /** Milliseconds from starting a runtime to its first response, and its CPU time until then. */

@@ -1,42 +1,50 @@
-import type { Setting } from '../compare.ts'
+import { type Setting, sampleInTurn } from '../compare.ts'
 import { cardOfSize, idOf } from '../requests.ts'
-import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost, startKv } from '../servers.ts'
-import { type Figure, interval, median } from '../stats.ts'
+import { adminToken, cpuMilliseconds, originOf, portOf, register, type Server, startHost } from '../servers.ts'
+import { column, type Figure, speedFigures } from '../stats.ts'
 
-const AGENTS = 400
+const AGENTS_PER_ROUND = 10
 const IN_PARALLEL = 16
 const ROUNDS = 5
 
 const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/x-ndjson' }
 
 /** CPU time of the host for each agent that is registered by itself, in a batch or by an import. Each round has new agents. */
-export const throughput = async ({ bundle, directory }: Setting): Promise<Figure[]> => {
-  const kv = await startKv(0)
-  const host = await startHost(bundle, kv, directory())
-  const [single, batched, imported]: number[][] = [[], [], []]
-  for (let round = 0; round < ROUNDS; round++) {
-    const ids = Array.from({ length: 2 * AGENTS }, (_, index) => idOf(2 * AGENTS * round + index))
-    single?.push(await perAgent(host, () => putAll(host, ids.slice(0, AGENTS))))
-    batched?.push(await perAgent(host, () => postBatch(host, ids.slice(AGENTS))))
-  }
-  const file = await (await fetch(`${originOf(host)}/export`, { headers })).text()
-  for (let round = 0; round < ROUNDS; round++) {
-    const target = await startHost(bundle, kv, directory())
-    imported?.push((await perAgent(target, () => post(target, '/import', file))) / (2 * ROUNDS))
+export const throughput = async (setting: Setting): Promise<Figure[]> => {
+  const host = await startHost(setting)
+  const agents = AGENTS_PER_ROUND * setting.effort.rounds
+  const [registered = []] = await sampleInTurn([host], ROUNDS, async (build, round) => {
+    const ids = Array.from({ length: 2 * agents }, (_, index) => idOf(2 * agents * round + index))
+    return {
+      single: await perAgent(build, agents, () => putAll(build, ids.slice(0, agents))),
+      batched: await perAgent(build, agents, () => postBatch(build, ids.slice(agents))),
+    }
+  })
+  const [imported = []] = await sampleInTurn([host], ROUNDS, async build => {
+    const file = await (await fetch(`${originOf(build)}/export`, { headers })).text()
+    const target = await startHost({ bundle: build.bundle, directory: setting.directory })
+    const spent = await perAgent(target, 2 * ROUNDS * agents, () => post(target, '/import', file))
     await target.stop()
-  }
-  await Promise.all([host, kv].map(server => server.stop()))
+    return spent
+  })
+  await host.stop()
   return [
-    { name: `PUT of an agent, ${IN_PARALLEL} at once`, samples: single ?? [] },
-    { name: `agent in a batch of ${AGENTS}`, samples: batched ?? [] },
-    { name: `agent in an import of ${(2 * AGENTS * ROUNDS).toLocaleString('en')}`, samples: imported ?? [] },
-  ].map(({ name, samples }) => ({ name, unit: 'ms', value: interval(samples), rate: 1000 / median(samples) }))
+    ...speedFigures(
+      `PUT of an agent, ${IN_PARALLEL} at once`,
+      registered.map(each => column(each, 'single')),
+    ),
+    ...speedFigures(
+      `agent in a batch of ${agents}`,
+      registered.map(each => column(each, 'batched')),
+    ),
+    ...speedFigures(`agent in an import of ${(2 * ROUNDS * agents).toLocaleString('en')}`, imported),
+  ]
 }
 
-const perAgent = async (host: Server, work: () => Promise<void>): Promise<number> => {
+const perAgent = async (host: Server, agents: number, work: () => Promise<void>): Promise<number> => {
   const before = cpuMilliseconds(host.pid)
   await work()
-  return (cpuMilliseconds(host.pid) - before) / AGENTS
+  return (cpuMilliseconds(host.pid) - before) / agents
 }
 
 const card = cardOfSize(2_000, '1.0.0')

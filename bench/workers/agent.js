@@ -1,6 +1,6 @@
 // The agent behind the gateways. It sends a constant response, ten events for a stream, and 100 MB of events for a
-// stream whose text is "flood". The text "start a task" starts one; the first has the id "task-1". A message is answered
-// in the version and binding of the call.
+// stream whose text is "flood". The text "start a task" starts a new one; "start task-1" starts this one, for each build
+// of the host. A message is answered in the version and binding of the call.
 
 const messageText = text =>
   JSON.stringify({
@@ -16,7 +16,7 @@ const oldAnswer = JSON.stringify({
   id: 1,
   result: { kind: 'message', messageId: 'm-2', role: 'agent', parts: [{ kind: 'text', text: weather }] },
 })
-let tasks = 0
+let tasks = 1
 const task = id => ({
   id,
   contextId: `context of ${id}`,
@@ -50,7 +50,7 @@ export default {
     if (text.includes('"flood"')) return stream(large, Math.ceil(floodBytes / large.byteLength))
     if (text.includes('SendStreamingMessage')) return stream(small, 10)
     if (text.includes('"start a task"')) return resultResponse({ task: task(`task-${++tasks}`) })
-    if (text.includes('"GetTask"')) return resultResponse(task('task-1'))
+    if (text.includes('"start task-1"') || text.includes('"GetTask"')) return resultResponse(task('task-1'))
     if (text.includes('"message/send"')) return textResponse(oldAnswer, 'application/json')
     if (request.url.endsWith('/message:send')) return textResponse(restAnswer, 'application/a2a+json')
     return textResponse(answer, 'application/json')

@@ -6,13 +6,14 @@ import { HELP, parseOptions, SCENARIOS } from '../../bench/options.ts'
 
 const root = join(import.meta.dirname, '../..')
 const names = Object.keys(SCENARIOS)
-const all = { scenarios: names, agents: 100_000, only: '', quick: false, json: false, accept: false }
+const all = { scenarios: names, agents: 100_000, only: '', beside: '', quick: false, json: false, accept: false }
 
 describe('the options of the benchmark', () => {
   it.each<[args: string[], expected: object]>([
     [[], all],
     [['--quick', '--json', '--accept'], { ...all, quick: true, json: true, accept: true }],
     [['registry', '--agents=1000000'], { ...all, scenarios: ['registry'], agents: 1_000_000 }],
+    [['--beside', 'HEAD~1', 'writes'], { ...all, scenarios: ['writes'], beside: 'HEAD~1' }],
     [['--agents=many'], { error: '--agents must be a number from 1000 to 9999999.' }],
     [['--agents=0'], { error: '--agents must be a number from 1000 to 9999999.' }],
     [['--only', 'careful'], { ...all, scenarios: ['calls'], only: 'careful' }],
@@ -38,7 +39,7 @@ describe('the options of the benchmark', () => {
     expect(printed.split('\n').filter(line => line.length > 120)).toEqual([])
     for (const [name, text] of Object.entries(SCENARIOS))
       expect(printed).toMatch(new RegExp(`^  ${name} +${text.slice(0, 20)}`, 'm'))
-    for (const option of ['--quick', '--json', '--agents', '--only', '--accept', '-h, --help'])
+    for (const option of ['--quick', '--json', '--agents', '--only', '--beside', '--accept', '-h, --help'])
       expect(printed).toContain(`  ${option} `)
   })
 
@@ -51,10 +52,15 @@ describe('the options of the benchmark', () => {
     ])
   })
 
+  it('name a commit that this clone has, or end the command with 2', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['bench/run.ts', '--beside', 'no-such-ref'], { cwd: root })
+    expect([status, `${stderr}`]).toEqual([2, 'This clone has no commit "no-such-ref".\n'])
+  })
+
   it('are in docs/bench.md', () => {
     const page = readFileSync(join(root, 'docs/bench.md'), 'utf8')
     expect(page).toContain(`Scenarios: ${names.map(name => `\`${name}\``).join(', ')}.`)
-    for (const option of ['--quick', '--json', '--agents', '--only', '--accept', '--help'])
+    for (const option of ['--quick', '--json', '--agents', '--only', '--beside', '--accept', '--help'])
       expect(page).toContain(`npm run bench -- ${option}`)
   })
 })

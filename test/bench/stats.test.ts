@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Figure, interval, judge, median, verdictOf, zipf } from '../../bench/stats.ts'
+import { compareBuilds, type Figure, interval, judge, median, ratios, verdictOf, zipf } from '../../bench/stats.ts'
 
 describe('median', () => {
   it('is the middle sample, or the mean of the two in the middle, and leaves the samples as they are', () => {
@@ -22,6 +22,34 @@ describe('interval', () => {
 
   it('is a point where all samples are equal', () => {
     expect(interval([0.9, 0.9, 0.9, 0.9])).toEqual({ median: 0.9, low: 0.9, high: 0.9 })
+  })
+})
+
+describe('ratios', () => {
+  it('are taken sample by sample, so that a machine that slows down during a run changes nothing', () => {
+    expect(ratios([1, 2, 4, 8], [2, 4, 8, 16])).toEqual({ median: 0.5, low: 0.5, high: 0.5 })
+  })
+})
+
+describe('compareBuilds', () => {
+  it('returns the ratio of this build to the other one', () => {
+    expect(
+      compareBuilds('PUT', [
+        [3, 3, 3],
+        [2, 2, 2],
+      ]),
+    ).toEqual([
+      {
+        name: 'PUT, beside the other build',
+        unit: 'ratio',
+        value: { median: 1.5, low: 1.5, high: 1.5 },
+        note: '3.00 ms beside 2.00 ms',
+      },
+    ])
+  })
+
+  it('returns nothing where there is one build', () => {
+    expect(compareBuilds('PUT', [[3, 3, 3]])).toEqual([])
   })
 })
 

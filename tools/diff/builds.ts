@@ -1,51 +1,20 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHostConfig } from '../../test/support/global-setup.ts'
 import type { HostConfig } from '../../test/support/runtime.ts'
 import { buildWorker } from '../build.ts'
-
-const root = join(import.meta.dirname, '../..')
-const cache = join(root, 'node_modules/.cache/diff')
-
-const git = (...options: string[]): string =>
-  execFileSync('git', options, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
-
-/** Returns the commit that a git ref names; undefined if this clone does not have it. */
-export const findCommit = (ref: string): string | undefined => {
-  try {
-    return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`)
-  } catch {
-    return undefined
-  }
-}
+import { buildCommit } from '../commits.ts'
 
 /** Builds the Worker of the working tree, and returns its configuration. */
-export const buildWorkingTree = async (): Promise<HostConfig> => {
-  const directory = join(cache, `working-tree-${process.pid}`)
+export const configOfWorkingTree = async (): Promise<HostConfig> => {
+  const directory = join(import.meta.dirname, '../../node_modules/.cache', `working-tree-${process.pid}`)
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   await buildWorker(directory)
   return { ...readHostConfig(), directory }
 }
 
-/** Builds the Worker of a commit, unless it was built before, with the dependencies of this checkout. */
-export const buildCommit = (commit: string): HostConfig => {
-  const directory = join(cache, commit)
-  if (!existsSync(directory)) {
-    const checkout = mkdtempSync(join(tmpdir(), 'calling-card-diff-'))
-    try {
-      git('worktree', 'add', '--detach', '--force', checkout, commit)
-      symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
-      execFileSync(process.execPath, ['tools/build.ts'], { cwd: checkout, stdio: ['ignore', 'ignore', 'inherit'] })
-      cpSync(join(checkout, 'wrangler.toml'), join(checkout, 'out/wrangler.toml'))
-      mkdirSync(cache, { recursive: true })
-      cpSync(join(checkout, 'out'), `${directory}.${process.pid}`, { recursive: true })
-      renameSync(`${directory}.${process.pid}`, directory)
-    } finally {
-      rmSync(join(checkout, 'node_modules'), { force: true })
-      git('worktree', 'remove', '--force', checkout)
-    }
-  }
+/** Builds the Worker of a commit, and returns its configuration. */
+export const configOfCommit = (commit: string): HostConfig => {
+  const directory = buildCommit(commit)
   return { ...readHostConfig(join(directory, 'wrangler.toml')), directory }
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { findCommit } from '../commits.ts'
 import { testedAgents } from './agents.ts'
-import { buildCommit, buildWorkingTree, findCommit } from './builds.ts'
+import { configOfCommit, configOfWorkingTree } from './builds.ts'
 import { type Case, makeCase } from './cases.ts'
 import { type Difference, describeDifference } from './compare.ts'
 import { Comparison, toSequence } from './comparison.ts'
@@ -61,11 +62,12 @@ const expected: readonly ExpectedDifference[] = options.expect
 const start = performance.now()
 const seconds = (since = start): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 if (options.record !== undefined) {
-  const recorded = await record(options.record, buildCommit(commitOf(ref)), { seed, count })
+  const recorded = await record(options.record, configOfCommit(commitOf(ref)), { seed, count })
   console.log(`${recorded} cases recorded (${seconds()})`)
   process.exit(0)
 }
-const configs = [buildCommit(commitOf(ref)), otherRef ? buildCommit(commitOf(otherRef)) : await buildWorkingTree()]
+const other = otherRef ? configOfCommit(commitOf(otherRef)) : await configOfWorkingTree()
+const configs = [configOfCommit(commitOf(ref)), other]
 const needed = options.case === undefined ? agents : [makeCase(seed, first).agent]
 const comparison = await Comparison.start(configs, needed)
 console.error(`Built and started after ${seconds()}; seed ${seed}`)

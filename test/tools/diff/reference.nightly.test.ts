@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { findCommit } from '../../../tools/diff/builds.ts'
+import { findCommit } from '../../../tools/commits.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const reference = readFileSync(join(root, 'tools/diff/reference'), 'utf8').trim()
