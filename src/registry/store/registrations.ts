@@ -67,10 +67,11 @@ export const register = (
       ...{ ...registration, seq, kind: before ? 'changed' : 'registered', at: modified },
       ...{ wasPublic: before?.listed === 1, isPublic: tables.isListed(registration) },
     })
+  if (!same || difference) for (const card of cards) tables.storeDocuments(sql, id, card)
+  for (const tier of removed) tables.deleteDocuments(sql, id, tier)
   const isHealthNew = source !== undefined && tables.saveSource(sql, id, source)
   if (!source && sourceBefore) deleteRows(sql, [tables.sources, tables.fetched], id)
   if (signing) tables.saveSigning(sql, id, signing)
-  if (same && difference) tables.replaceDocuments(sql, id, cards)
   const isStale = !same || difference !== undefined || isHealthNew
   const publishedSeq = same && isStale ? tables.publishAgain(sql, same, modified) : (same?.published ?? seq)
   const changed = hosts.changed.map(({ hostname }) => hostname)

@@ -41,11 +41,9 @@ export const selectExtendedTiers = (sql: SqlStorage, id: string): string[] =>
 export const storeDocuments = (sql: SqlStorage, id: string, { tier, parts, body }: TierDocuments): void =>
   storeRow(sql, documents, { id, tier, parts: JSON.stringify(parts), body })
 
-/** Makes these cards the only ones of an agent. */
-export const replaceDocuments = (sql: SqlStorage, id: string, cards: readonly TierDocuments[]): void => {
-  for (const card of cards) storeDocuments(sql, id, card)
-  const tiers = JSON.stringify(cards.map(({ tier }) => tier))
-  sql.exec('DELETE FROM documents WHERE id = ? AND tier NOT IN (SELECT value FROM json_each(?))', id, tiers)
+/** Deletes the documents of an agent's card in a tier. */
+export const deleteDocuments = (sql: SqlStorage, id: string, tier: string): void => {
+  sql.exec('DELETE FROM documents WHERE id = ? AND tier = ?', id, tier)
 }
 
 /** Parses a document without its signatures if all of them are this host's `own`; with them if one is of its author. */

@@ -6,10 +6,9 @@ import type { Registration } from '../prepare.ts'
 import type { RevisionRow, StoredRevision } from '../revision-record.ts'
 import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { type Agent, agents, isListed, nextPublication, selectAgent, storeAgent, versionOf } from './agent-table.ts'
-import { documents, replaceDocuments } from './document-table.ts'
+import { documents } from './document-table.ts'
 import { observations } from './observation-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
-import { selectSigning } from './signature-table.ts'
 import { serializeDrift } from './source-table.ts'
 
 /** Every registration of an agent, and its removals. */
@@ -53,10 +52,23 @@ export const selectRevisions = (sql: SqlStorage, id: string, before: number, lim
 export const selectRevision = (sql: SqlStorage, id: string, seq: number): StoredRevision | null => {
   const query = `SELECT ${ROW_COLUMNS}, origin, manifest FROM revisions WHERE id = ? AND seq = ?`
   const row = selectFirst<StoredRow>(sql, query, id, seq)
+  return row ? toStored(sql, id, row) : null
+}
+
+/** Returns the newest revision of an agent with the signatures of its documents; null for no agent. */
+export const selectLatestRevision = (sql: SqlStorage, id: string): StoredRevision | null => {
+  const query = `SELECT ${ROW_COLUMNS}, revisions.origin, manifest, signatures
+    FROM agents JOIN revisions USING (id, seq) LEFT JOIN card_signatures USING (id) WHERE id = ?`
+  const row = selectFirst<StoredRow & { signatures: string | null }>(sql, query, id)
   if (!row) return null
+  const { signatures } = row
+  return { ...toStored(sql, id, row), ...(signatures !== null && { signatures: JSON.parse(signatures) }) }
+}
+
+const toStored = (sql: SqlStorage, id: string, row: StoredRow): StoredRevision => {
   const { origin, manifest } = row
-  const cardsQuery = 'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier'
-  const cards = selectAll<{ tier: string; card: string }>(sql, cardsQuery, id, seq, baseTier)
+  const query = 'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier'
+  const cards = selectAll<{ tier: string; card: string }>(sql, query, id, row.seq, baseTier)
   const publicCard = cards.find(({ tier }) => tier === PUBLIC)
   return {
     ...toRevisionRow(row),
@@ -67,15 +79,10 @@ export const selectRevision = (sql: SqlStorage, id: string, seq: number): Stored
   }
 }
 
-/** Returns the newest revision of an agent with the signatures of its documents; null for no agent. */
-export const selectLatestRevision = (sql: SqlStorage, id: string): StoredRevision | null => {
-  const seq = selectValue<number>(sql, 'SELECT seq FROM agents WHERE id = ?', id)
-  const revision = seq === undefined ? null : selectRevision(sql, id, seq)
-  const signing = revision && selectSigning(sql, id)
-  return revision && { ...revision, ...(signing && { signatures: signing.signatures }) }
-}
-
-/** Makes a registration the newest revision of its agent, which is `before` until then. Returns its `seq`. */
+/**
+ * Makes a registration the newest revision of its agent, which is `before` until then, without the documents of its
+ * cards. Returns its `seq`.
+ */
 export const appendRevision = (
   sql: SqlStorage,
   registration: Registration,
@@ -94,7 +101,6 @@ export const appendRevision = (
   if (before && versionOf(before) !== registration.summary.version) deleteRows(sql, [observations], id)
   storeAgent(sql, registration, { before, seq, modified })
   indexAgent(sql, { ...registration, set, listed: isListed(registration) })
-  replaceDocuments(sql, id, cards)
   pruneRevisions(sql, id, seq)
   return seq
 }
@@ -115,7 +121,9 @@ export const appendTombstone = (sql: SqlStorage, before: Agent, author: string, 
 const pruneRevisions = (sql: SqlStorage, id: string, last: number): void => {
   // No number is used twice, so most agents never had that many.
   if (last <= MAX_REVISIONS) return
-  const pruned = 'SELECT seq FROM revisions WHERE id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2'
+  const query = 'SELECT seq FROM revisions WHERE id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?'
+  const pruned = selectValue<number>(sql, query, id, MAX_REVISIONS)
+  if (pruned === undefined) return
   for (const { name } of [revision_cards, revisions])
-    sql.exec(`DELETE FROM ${name} WHERE id = ?1 AND seq <= (${pruned})`, id, MAX_REVISIONS)
+    sql.exec(`DELETE FROM ${name} WHERE id = ? AND seq <= ?`, id, pruned)
 }
