@@ -1,6 +1,6 @@
 import { ApiError, type ApiResponse, type Connection, isProblem } from '../../src/api/client/index.ts'
 import { describeFailure, type FetchOptions, fetchJson, parseUrl, readBytes } from '../../src/http/shared.ts'
-import { parseJson } from '../../src/registry/move/shared.ts'
+import { parseHostJson } from '../../src/json/index.ts'
 import type { Context } from '../context.ts'
 import { HostError } from '../errors.ts'
 import { isUnencrypted } from '../hosts/index.ts'
@@ -42,7 +42,11 @@ const readReply = async (response: Response): Promise<ApiResponse> => {
     throw new HostError(`the response is longer than ${MAX_REPLY_BYTES / 2 ** 20} MiB, which no host sends`)
   const text = new TextDecoder().decode(read.bytes)
   const isLines = headers.get('Content-Type') === 'application/x-ndjson'
-  return { status, headers, body: isLines ? text.split('\n').flatMap(line => parseJson(line) ?? []) : parseJson(text) }
+  return {
+    status,
+    headers,
+    body: isLines ? text.split('\n').flatMap(line => parseHostJson(line) ?? []) : parseHostJson(text),
+  }
 }
 
 /** Sends a GET request with the token, once and without a timeout, and returns the response, whose body is a stream. */

@@ -21,6 +21,16 @@ export const parseJson = (text: string, expected = 'a card or a manifest'): Pars
   }
 }
 
+/** Parses JSON that a host has written, perhaps with documents in it; undefined for other and deeper texts. */
+export const parseHostJson = (text: string): Json | undefined => {
+  if (isDeeperThan(text, 2 * MAX_JSON_DEPTH)) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
 /** V8 quotes the text around some errors, which may be a part of a secret. */
 const excerpt = /, (?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s
 

@@ -1,3 +1,3 @@
 export * from './json.ts'
 export * from './media-type.ts'
-export { endOfString, isDeeperThan, parseJson, TOO_DEEP } from './parse.ts'
+export { endOfString, isDeeperThan, parseHostJson, parseJson, TOO_DEEP } from './parse.ts'

@@ -39,7 +39,7 @@ export type StringValue = {
   pointer: () => Pointer
 }
 
-/** Collects every string value of a document; with `names`, also the name of each member, in the place of its object. */
+/** Collects every string value of a document; into `names`, the name of each member, with the place of its object. */
 export const collectStrings = (document: Json, names?: StringValue[]): StringValue[] => {
   const strings: StringValue[] = []
   const visit = (value: Json, name: string, pointer: () => Pointer): void => {

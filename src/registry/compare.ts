@@ -1,10 +1,35 @@
 import type { Compiled, compile } from '../card/compile/index.ts'
-import type { Changes, Offer, VersionFinding } from '../card/diff/index.ts'
+import type { Changes, Drift, Offer, VersionFinding } from '../card/diff/index.ts'
 import { classifyChanges, findVersionFinding, isLessSevere } from '../card/diff/index.ts'
 import { type LocatedManifest, readManifest } from '../card/manifest/index.ts'
-import type { AgentCard } from '../card/model/index.ts'
+import type { AgentCard, ChangeClass } from '../card/model/index.ts'
 import type { Json } from '../json/index.ts'
-import type { StoredRevision } from './revision-record.ts'
+
+/** One revision in an agent's history; `created` is in ms since 1970. */
+export type RevisionRow = {
+  seq: number
+  created: number
+  by: 'manifest' | 'fetch' | 'removal'
+  /** `admin`, the id of a token, or `host` for a refresh by the host itself. */
+  author: string
+  /** The class of what changed for clients. */
+  class?: ChangeClass
+  /** The differences of the fetched document from the one before. */
+  drift?: Drift
+}
+
+/**
+ * One revision with what was registered and served, as JSON texts: the canonical card and those of the tiers, the base
+ * tier first. A removal has neither, and no card is stored while a remote one has never been fetched.
+ */
+export type StoredRevision = RevisionRow & {
+  origin?: string
+  manifest?: string
+  card?: string
+  tiers: { tier: string; card: string }[]
+  /** Signatures of this host in the documents of the newest revision, by their digests. */
+  signatures?: Readonly<Record<string, string>>
+}
 
 /** The differences of a registration from the newest revision of its agent. */
 type Comparison = {

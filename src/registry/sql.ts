@@ -1,3 +1,5 @@
+import type * as v from 'valibot'
+
 /** The values of a column by its type, which has a question mark if the column may be NULL. */
 type Values = {
   text: string
@@ -16,12 +18,22 @@ const SQL_TYPES: Readonly<Record<keyof Values, string>> = {
   ...{ count: 'INTEGER NOT NULL DEFAULT 0', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', blob: 'BLOB NOT NULL' },
 }
 
-/** A table: its columns, what else is defined of it, and the SQL after the names of its indexes. */
-export type Table<Columns = Readonly<Record<string, keyof Values>>> = {
+/**
+ * What is defined of a table besides its columns: its keys, the SQL after the names of its indexes and, if it is
+ * exported, what its rows may have.
+ */
+type Definition<Columns> = {
+  keys?: string
+  indexes?: Readonly<Record<string, string>>
+  formats?: Readonly<Record<keyof Columns, v.GenericSchema>>
+  /** A rule for several columns, whose JSON is parsed. */
+  check?: v.CheckAction<Record<string, unknown>, string>
+}
+
+/** A table: its name, its columns and what else is defined of it. */
+export type Table<Columns = Readonly<Record<string, keyof Values>>> = Definition<Columns> & {
   name: string
   columns: Columns
-  definitions: string
-  indexes: Readonly<Record<string, string>>
 }
 
 /** A row as a query selects it. */
@@ -41,14 +53,13 @@ export type WriteResult<Value, Failure> =
 export const defineTable = <const Columns extends Table['columns']>(
   name: string,
   columns: Columns,
-  definitions: string,
-  indexes: Table['indexes'] = {},
-): Table<Columns> => ({ name, columns, definitions, indexes })
+  definition: Definition<Columns>,
+): Table<Columns> => ({ name, columns, ...definition })
 
 /** Creates a table and its indexes if they do not exist. `prefix` is put before the name of the table only. */
-export const createTable = (sql: SqlStorage, { name, columns, definitions, indexes }: Table, prefix = ''): void => {
+export const createTable = (sql: SqlStorage, { name, columns, keys, indexes = {} }: Table, prefix = ''): void => {
   const parts = Object.entries(columns).map(([column, type]) => `${column} ${SQL_TYPES[type]}`)
-  if (definitions !== '') parts.push(definitions)
+  if (keys !== undefined) parts.push(keys)
   sql.exec(`CREATE TABLE IF NOT EXISTS ${prefix}${name} (${parts.join(', ')})`)
   for (const [index, rest] of Object.entries(indexes))
     sql.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${prefix}${name} ${rest}`)

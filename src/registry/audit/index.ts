@@ -9,12 +9,15 @@ export * from './shared.ts'
 export const audit = defineTable(
   'audit',
   { number: 'integer', entry: 'text' },
-  `time TEXT AS (json_extract(entry, '$.time')), actor TEXT AS (json_extract(entry, '$.actor')),
-    agent TEXT AS (json_extract(entry, '$.agent')), what TEXT AS (json_extract(entry, '$.what')), PRIMARY KEY (number)`,
   {
-    audit_by_actor: '(actor)',
-    audit_by_agent: '(agent) WHERE agent IS NOT NULL',
-    audit_by_event: '(what)',
+    keys: `time TEXT AS (json_extract(entry, '$.time')),
+      actor TEXT AS (json_extract(entry, '$.actor')), agent TEXT AS (json_extract(entry, '$.agent')),
+      what TEXT AS (json_extract(entry, '$.what')), PRIMARY KEY (number)`,
+    indexes: {
+      audit_by_actor: '(actor)',
+      audit_by_agent: '(agent) WHERE agent IS NOT NULL',
+      audit_by_event: '(what)',
+    },
   },
 )
 
@@ -22,7 +25,7 @@ export const audit = defineTable(
 export const refusals = defineTable(
   'refusals',
   { actor: 'text', hour: 'integer', recorded: 'integer', omitted: 'integer' },
-  'PRIMARY KEY (actor)',
+  { keys: 'PRIMARY KEY (actor)' },
 )
 
 /** A page of the audit, newest first: at most `limit` entries before a number. Times are in ms since 1970. */

@@ -6,8 +6,7 @@ import type { StoredChange } from '../tables/index.ts'
 const changeTable = defineTable(
   'changes',
   { number: 'integer', id: 'text', is_public: 'integer', record: 'text' },
-  'PRIMARY KEY (number)',
-  { changes_by_agent: '(id, number)' },
+  { keys: 'PRIMARY KEY (number)', indexes: { changes_by_agent: '(id, number)' } },
 )
 
 /** Opens the newest changes of the Registry, which streams resume from and the webhook delivers. */

@@ -19,7 +19,7 @@ const webhook = defineTable(
     ...{ url: 'text', feed: 'text', delivered: 'integer', attempts: 'count' },
     ...{ failing_since: 'integer?', first_failure: 'integer?' },
   },
-  '',
+  {},
 )
 
 const WITHOUT_FAILURE = 'attempts = 0, failing_since = NULL, first_failure = NULL'

@@ -1,6 +1,3 @@
-import { isDeeperThan, type Json } from '../../json/index.ts'
-import { MAX_JSON_DEPTH } from '../../limits.ts'
-
 /** The format of an export, in the first line of each. */
 export const EXPORT_FORMAT = 'calling-card-export'
 
@@ -9,19 +6,6 @@ export const EXPORT_VERSION = 1
 
 /** The media type of an export: one JSON document a line. */
 export const EXPORT_TYPE = 'application/x-ndjson'
-
-/** Parses JSON; undefined for any other text, and for JSON that nests too deep. */
-export const parseJson = (text: string): Json | undefined => {
-  if (isDeeperThan(text, MAX_LINE_DEPTH)) return undefined
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
-}
-
-/** A drift and a list of changes contain parts of manifests, and a line contains a row. */
-const MAX_LINE_DEPTH = 2 * MAX_JSON_DEPTH
 
 /** The last line of an export: how many lines are before it, and their SHA-256, line breaks included. */
 export type Trailer = { end: true; lines: number; sha256: string }

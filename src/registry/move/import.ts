@@ -1,11 +1,11 @@
 import { base64url } from 'jose'
-import { isJsonObject, type JsonObject } from '../../json/index.ts'
+import { isJsonObject, type JsonObject, parseHostJson } from '../../json/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { type AuditEntry, appendEntry, findChainBreak, sha256, storeEntry } from '../audit/index.ts'
 import { EVENTS_KEY, keyOf } from '../kv-format.ts'
 import { exists, selectFirst, selectValue, storeRow, type Table, type WriteResult } from '../sql.ts'
 import * as tables from '../tables/index.ts'
-import { EXPORT_FORMAT, EXPORT_VERSION, parseJson } from './format.ts'
+import { EXPORT_FORMAT, EXPORT_VERSION } from './format.ts'
 import { findEntryError, findRowError, isExportedTable } from './row-formats.ts'
 
 /** The reason why an import is refused. Nothing is changed then. */
@@ -66,7 +66,7 @@ export class Staging {
   add(lines: string): void {
     for (const text of lines.split('\n').slice(0, -1)) {
       this.#lines++
-      const line = parseJson(text)
+      const line = parseHostJson(text)
       if (!isJsonObject(line)) throw invalid(`Line ${this.#lines} is not a JSON object`)
       this.#addLine(line)
     }

@@ -1,1 +1,1 @@
-export { EXPORT_TYPE, parseJson, parseTrailer, type Trailer } from './format.ts'
+export { EXPORT_TYPE, parseTrailer, type Trailer } from './format.ts'

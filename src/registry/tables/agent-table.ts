@@ -1,9 +1,13 @@
-import { matchesGlob, type RepresentationName } from '../../card/model/index.ts'
+import * as v from 'valibot'
+import { CallProfile } from '../../card/index.ts'
+import { Manifest } from '../../card/manifest/index.ts'
+import { httpUrl, matchesGlob, type RepresentationName, revisionNumber, timestamp } from '../../card/model/index.ts'
 import { unpackDocuments } from '../documents.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
-import type { ListedAgent, SearchFields, Summary } from '../search-fields.ts'
+import { type ListedAgent, SearchFields, Summary } from '../search-fields.ts'
 import { defineTable, exists, insertRow, type Row, selectAll, selectFirst, selectValue, updateRow } from '../sql.ts'
+import { etag, flag, json, ofRevision } from './column-formats.ts'
 import { selectDocuments } from './document-table.ts'
 import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 import { selectSource } from './source-table.ts'
@@ -19,12 +23,20 @@ export const agents = defineTable(
     ...{ origin: 'text', modified: 'integer', manifest_etag: 'text', summary: 'text', search_fields: 'text' },
     profile: 'text',
   },
-  'PRIMARY KEY (id)',
   {
-    agents_by_name: "(lower(json_extract(summary, '$.name')))",
-    agents_by_origin: '(origin, id)',
-    agents_listed: '(id) WHERE listed = 1',
-    agents_by_set: '(set_name, id) WHERE set_name IS NOT NULL',
+    keys: 'PRIMARY KEY (id)',
+    indexes: {
+      agents_by_name: "(lower(json_extract(summary, '$.name')))",
+      agents_by_origin: '(origin, id)',
+      agents_listed: '(id) WHERE listed = 1',
+      agents_by_set: '(set_name, id) WHERE set_name IS NOT NULL',
+    },
+    formats: {
+      ...{ ...ofRevision, published: revisionNumber, visibility: Manifest.entries.visibility.wrapped, listed: flag },
+      ...{ set_name: Manifest.entries.set.wrapped, origin: httpUrl, modified: timestamp, manifest_etag: etag },
+      summary: json(v.object({ ...Summary.entries, named: timestamp })),
+      ...{ search_fields: json(v.omit(SearchFields, ['text'])), profile: json(CallProfile) },
+    },
   },
 )
 

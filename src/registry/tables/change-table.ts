@@ -1,14 +1,24 @@
+import * as v from 'valibot'
 import type { ChangeClass } from '../../card/model/index.ts'
+import { revisionNumber, timestamp } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'
 import { defineTable, insertRow, type Row, selectAll, selectValue } from '../sql.ts'
+import { changeClass, ofRevision } from './column-formats.ts'
+
+const changeKind = v.picklist(['registered', 'changed', 'removed'], 'must be registered, changed or removed')
 
 /** The changes of what is registered. */
 export const changes = defineTable(
   'changes',
   { number: 'counter', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?', at: 'integer' },
-  '',
+  {
+    formats: {
+      ...{ ...ofRevision, number: revisionNumber, kind: changeKind, public_kind: changeKind, at: timestamp },
+      class: changeClass,
+    },
+  },
 )
 
 type ChangeKind = 'registered' | 'changed' | 'removed'

@@ -16,8 +16,7 @@ import { tokens } from './token-table.ts'
 export const outbox = defineTable(
   'outbox',
   { key: 'text', version: 'integer', attempts: 'count', due: 'count' },
-  'PRIMARY KEY (key)',
-  { outbox_by_due: '(due)' },
+  { keys: 'PRIMARY KEY (key)', indexes: { outbox_by_due: '(due)' } },
 )
 
 const STATE_TABLES = { documents, card_signatures, sources, fetched, hosts, observations, receipts }
@@ -49,7 +48,7 @@ export const createTables = (sql: SqlStorage): void => {
  */
 export const createStagedTables = (sql: SqlStorage): void => {
   for (const table of MOVED) {
-    for (const index of Object.keys(table.indexes)) sql.exec(`DROP INDEX ${index}`)
+    for (const index of Object.keys(table.indexes ?? {})) sql.exec(`DROP INDEX ${index}`)
     createTable(sql, table, 'staged_')
   }
 }

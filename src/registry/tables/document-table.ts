@@ -1,13 +1,32 @@
+import * as v from 'valibot'
+import { representationNames } from '../../card/model/index.ts'
 import { isJsonObject, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
 import { etagsByName, type PackedDocuments, PUBLIC, unpackDocuments } from '../documents.ts'
 import type { Part } from '../kv-format.ts'
 import { defineTable, type Row, selectAll, selectColumn, selectFirst, storeRow } from '../sql.ts'
+import { agentId, count, etag, json, text, tier } from './column-formats.ts'
+
+/** More than the documents of the largest card. */
+const MAX_DOCUMENTS_BYTES = 16 * 1024 * 1024
+
+const documentName = v.picklist(representationNames, 'must be the name of a document')
+
+const Parts = v.pipe(
+  v.array(v.tuple([v.pipe(v.array(documentName), v.nonEmpty('must name a document')), etag, count])),
+  v.check(
+    parts => parts.reduce((sum, [, , length]) => sum + length, 0) <= MAX_DOCUMENTS_BYTES,
+    `must have at most ${MAX_DOCUMENTS_BYTES} bytes`,
+  ),
+)
 
 /** The documents of an agent's public card, and those of its extended cards, in one row for each. */
 export const documents = defineTable(
   'documents',
   { id: 'text', tier: 'text', parts: 'text', body: 'blob' },
-  'PRIMARY KEY (id, tier)',
+  {
+    keys: 'PRIMARY KEY (id, tier)',
+    formats: { id: agentId, tier, parts: json(Parts), body: v.pipe(text, v.regex(/^[\w-]*$/, 'must be base64url')) },
+  },
 )
 
 /** The documents of the card of a tier; that of the public card is ''. */

@@ -1,12 +1,20 @@
+import * as v from 'valibot'
+import { hostname } from '../../card/model/index.ts'
 import type { Registration } from '../prepare.ts'
 import { defineTable, exists, type Row, selectAll, selectFirst, storeRow } from '../sql.ts'
+import { flag, ofRevision } from './column-formats.ts'
 
 /** The owners of host names. A name that nobody owns keeps its row, so that `seq` goes on counting. */
 export const hosts = defineTable(
   'hosts',
   { hostname: 'text', id: 'text?', seq: 'integer', automatic: 'integer' },
-  'PRIMARY KEY (hostname)',
-  { hosts_by_agent: '(id)' },
+  {
+    keys: 'PRIMARY KEY (hostname)',
+    indexes: { hosts_by_agent: '(id)' },
+    formats: { ...ofRevision, hostname, automatic: flag },
+    // A name without an agent is not exported.
+    check: v.check(({ id }) => id !== null, 'must have the id of an agent'),
+  },
 )
 
 type HostRow = Row<typeof hosts>

@@ -1,5 +1,6 @@
 export * from './agent-table.ts'
 export * from './change-table.ts'
+export { json, text } from './column-formats.ts'
 export * from './create.ts'
 export * from './document-table.ts'
 export * from './host-table.ts'

@@ -1,12 +1,13 @@
-import { mergeObservations, type Observations } from '../../card/model/index.ts'
+import { mergeObservations, Observations } from '../../card/model/index.ts'
 import { OBSERVATION_SECONDS } from '../../limits.ts'
 import { defineTable, selectJson, selectValue, storeRow } from '../sql.ts'
+import { agentId, count, json } from './column-formats.ts'
 
 /** The observations of the calls of an agent on one day, counted from 1970. */
 export const observations = defineTable(
   'observations',
   { id: 'text', day: 'integer', counts: 'text' },
-  'PRIMARY KEY (id, day)',
+  { keys: 'PRIMARY KEY (id, day)', formats: { id: agentId, day: count, counts: json(Observations) } },
 )
 
 const DAY_MS = 86_400_000

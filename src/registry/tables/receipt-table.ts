@@ -1,10 +1,15 @@
-import type { StoredReceipt } from '../../card/model/index.ts'
+import { StoredReceipt, timestamp } from '../../card/model/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, CHECK_TIMEOUT_SECONDS } from '../../limits.ts'
 import { keyOf } from '../kv-format.ts'
 import { defineTable, exists, type Row, selectFirst, storeRow, type WriteResult } from '../sql.ts'
+import { agentId, json } from './column-formats.ts'
 
 /** The newest receipt of each agent. */
-export const receipts = defineTable('receipts', { id: 'text', checked: 'integer', receipt: 'text' }, 'PRIMARY KEY (id)')
+export const receipts = defineTable(
+  'receipts',
+  { id: 'text', checked: 'integer', receipt: 'text' },
+  { keys: 'PRIMARY KEY (id)', formats: { id: agentId, checked: timestamp, receipt: json(StoredReceipt) } },
+)
 
 /** The running checks: the agents, each with the time when its check has ended for certain. */
 const running = new WeakMap<SqlStorage, Map<string, number>>()

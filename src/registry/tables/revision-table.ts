@@ -1,15 +1,17 @@
+import * as v from 'valibot'
 import type { Drift } from '../../card/diff/index.ts'
-import { baseTier, type ChangeClass } from '../../card/model/index.ts'
+import { AgentCard, baseTier, type ChangeClass, httpUrl, jsonObject, timestamp } from '../../card/model/index.ts'
 import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
+import type { RevisionRow, StoredRevision } from '../compare.ts'
 import { PUBLIC } from '../documents.ts'
 import type { Registration } from '../prepare.ts'
-import type { RevisionRow, StoredRevision } from '../revision-record.ts'
 import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { type Agent, agents, isListed, nextPublication, selectAgent, storeAgent, versionOf } from './agent-table.ts'
+import { changeClass, json, ofRevision, text, tier } from './column-formats.ts'
 import { documents } from './document-table.ts'
 import { observations } from './observation-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
-import { serializeDrift } from './source-table.ts'
+import { StoredDrift, serializeDrift } from './source-table.ts'
 
 /** Every registration of an agent, and its removals. */
 export const revisions = defineTable(
@@ -18,14 +20,26 @@ export const revisions = defineTable(
     ...{ id: 'text', seq: 'integer', created: 'integer', origin: 'text?', manifest: 'text?' },
     ...{ made_by: 'text', author: 'text', class: 'text?', drift: 'text?' },
   },
-  'PRIMARY KEY (id, seq)',
+  {
+    keys: 'PRIMARY KEY (id, seq)',
+    formats: {
+      // A manifest may be invalid by the rules of today.
+      ...{ ...ofRevision, created: timestamp, origin: httpUrl, manifest: json(jsonObject()), author: text },
+      made_by: v.picklist(['manifest', 'fetch', 'removal'], 'must be manifest, fetch or removal'),
+      ...{ class: changeClass, drift: json(StoredDrift) },
+    },
+    check: v.check(({ made_by, manifest, origin }) => {
+      const isRemoval = made_by === 'removal'
+      return (manifest === null) === isRemoval && (origin === null) === isRemoval
+    }, 'must have a manifest and an origin, unless it is a removal'),
+  },
 )
 
 /** The canonical cards of a revision, in rows of their own: one row is too small for a manifest and a card. */
 export const revision_cards = defineTable(
   'revision_cards',
   { id: 'text', seq: 'integer', tier: 'text', card: 'text' },
-  'PRIMARY KEY (id, seq, tier)',
+  { keys: 'PRIMARY KEY (id, seq, tier)', formats: { ...ofRevision, tier, card: json(AgentCard) } },
 )
 
 /** Returns the date of a change: in a later second than the last one, as `Last-Modified` has no fractions. */

@@ -12,7 +12,7 @@ import { IS_SIGNED_BY_HOST } from './signature-table.ts'
 export const search_documents = defineTable(
   'search_documents',
   { number: 'counter', id: 'text', terms: 'text', digest: 'text' },
-  'UNIQUE (id)',
+  { keys: 'UNIQUE (id)' },
 )
 
 /** Matches agents that have one of these values, in lower case, or one that begins with `prefix`. */

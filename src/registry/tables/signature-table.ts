@@ -1,12 +1,17 @@
+import { record, timestamp } from '../../card/model/index.ts'
 import type { StoredSigning } from '../prepare.ts'
 import { defineTable, selectFirst } from '../sql.ts'
+import { agentId, json, text } from './column-formats.ts'
 
 /** The signatures of this host in the documents of an agent. */
 export const card_signatures = defineTable(
   'card_signatures',
   { id: 'text', signers: 'text', signatures: 'text', resigned: 'integer' },
-  'PRIMARY KEY (id)',
-  { card_signatures_by_signers: '(signers)' },
+  {
+    keys: 'PRIMARY KEY (id)',
+    indexes: { card_signatures_by_signers: '(signers)' },
+    formats: { id: agentId, signers: text, signatures: json(record(text)), resigned: timestamp },
+  },
 )
 
 /** Returns how an agent's documents are signed; undefined where that was never decided. */

@@ -1,8 +1,31 @@
+import * as v from 'valibot'
 import type { Drift } from '../../card/diff/index.ts'
-import type { Source } from '../../card/manifest/index.ts'
+import { Source } from '../../card/manifest/index.ts'
+import { jsonObject, timestamp } from '../../card/model/index.ts'
+import { isJsonObject } from '../../json/index.ts'
 import type { SourceHealth } from '../kv-format.ts'
-import type { CardVerification, PendingCard, SourceFailure, SourceRecord, Validators } from '../source-record.ts'
+import {
+  type CardVerification,
+  type PendingCard,
+  SourceFailure,
+  type SourceRecord,
+  Validators,
+} from '../source-record.ts'
 import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
+import { agentId, count, json, text } from './column-formats.ts'
+
+/** A drift as it is stored. */
+export const StoredDrift = v.array(
+  v.looseObject({ op: v.picklist(['add', 'remove', 'replace', 'more']), pointer: text }),
+)
+
+/** The stored review of a served or a pending card. */
+const Review = v.object({
+  verification: v.exactOptional(v.looseObject({ at: timestamp, verified: v.boolean() })),
+  etag: v.exactOptional(text),
+  widens: v.exactOptional(v.array(v.object({ pointer: text, message: text }))),
+  drift: v.exactOptional(StoredDrift),
+})
 
 /** The sources of remote cards. Times are in ms since 1970. */
 export const sources = defineTable(
@@ -11,15 +34,31 @@ export const sources = defineTable(
     ...{ id: 'text', source: 'text', checked: 'integer?', due: 'integer', failures: 'integer' },
     ...{ failing_since: 'integer?', failure: 'text?' },
   },
-  'PRIMARY KEY (id)',
-  { failing_sources: '(failure) WHERE failure IS NOT NULL' },
+  {
+    keys: 'PRIMARY KEY (id)',
+    indexes: { failing_sources: '(failure) WHERE failure IS NOT NULL' },
+    formats: {
+      ...{ id: agentId, source: json(Source), checked: timestamp, due: timestamp, failures: count },
+      ...{ failing_since: timestamp, failure: json(SourceFailure) },
+    },
+  },
 )
 
 /** The documents that were fetched from sources. They have rows of their own: one row is too small for two. */
 export const fetched = defineTable(
   'fetched',
   { id: 'text', name: 'text', card: 'text', validators: 'text', review: 'text?' },
-  'PRIMARY KEY (id, name)',
+  {
+    keys: 'PRIMARY KEY (id, name)',
+    formats: {
+      ...{ id: agentId, name: v.picklist(['served', 'pending'], 'must be served or pending') },
+      ...{ card: json(jsonObject()), validators: json(Validators), review: json(Review) },
+    },
+    check: v.check(({ name, review }) => {
+      const isReviewed = isJsonObject(review) && ['etag', 'widens', 'drift'].every(member => member in review)
+      return name === 'served' || isReviewed
+    }, 'must have the review of a pending card'),
+  },
 )
 
 /** The first retry after a failure; each further one waits twice as long. In seconds. */

@@ -1,14 +1,25 @@
+import * as v from 'valibot'
+import { timestamp } from '../../card/model/index.ts'
+import { isJsonObject } from '../../json/index.ts'
 import { MAX_PAGE_SIZE, MAX_TOKENS } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import { keyOf } from '../kv-format.ts'
 import { defineTable, selectJson, selectValue, type WriteResult } from '../sql.ts'
-import type { TokenRecord } from '../token-record.ts'
+import { TokenRecord } from '../token-record.ts'
+import { digest, json } from './column-formats.ts'
 
 /** The tokens, by the hashes of their texts. */
 export const tokens = defineTable(
   'tokens',
   { id: 'text', hash: 'text', expires: 'integer?', record: 'text' },
-  'PRIMARY KEY (id), UNIQUE (hash)',
+  {
+    keys: 'PRIMARY KEY (id), UNIQUE (hash)',
+    formats: { id: TokenRecord.entries.id, hash: digest, expires: timestamp, record: json(TokenRecord) },
+    check: v.check(
+      ({ id, expires, record }) => isJsonObject(record) && record.id === id && record.expires === expires,
+      'must have a record with its id and expires',
+    ),
+  },
 )
 
 /** The numbers that order what is published of a token: it is issued once and revoked once. */
