@@ -18,14 +18,16 @@ const SQL_TYPES: Readonly<Record<keyof Values, string>> = {
   ...{ count: 'INTEGER NOT NULL DEFAULT 0', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', blob: 'BLOB NOT NULL' },
 }
 
+type Formats<Columns> = Readonly<Record<keyof Columns, v.GenericSchema>>
+
 /**
  * What is defined of a table besides its columns: its keys, the SQL after the names of its indexes and, if it is
- * exported, what its rows may have.
+ * exported, what its rows may have. Only an import loads that.
  */
 type Definition<Columns> = {
   keys?: string
   indexes?: Readonly<Record<string, string>>
-  formats?: Readonly<Record<keyof Columns, v.GenericSchema>>
+  formats?: () => Formats<Columns> | Promise<Formats<Columns>>
   /** A rule for several columns, whose JSON is parsed. */
   check?: v.CheckAction<Record<string, unknown>, string>
 }

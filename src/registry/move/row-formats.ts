@@ -7,7 +7,8 @@ import { type PackedDocuments, unpackDocuments } from '../documents.ts'
 import type { Table } from '../sql.ts'
 import { EXPORTED, type ExportedTable, json, text } from '../tables/index.ts'
 
-const schemaOf = ({ columns, formats = {}, check }: Table): v.GenericSchema => {
+const schemaOf = async ({ columns, formats: load, check }: Table): Promise<v.GenericSchema> => {
+  const formats = (await load?.()) ?? {}
   const entries = Object.entries(columns).map(([column, type]) => {
     const format = formats[column] ?? v.never()
     return [column, type.endsWith('?') ? v.nullable(format) : format]
@@ -20,7 +21,9 @@ const schemaOf = ({ columns, formats = {}, check }: Table): v.GenericSchema => {
 export const isExportedTable = (name: unknown): name is ExportedTable =>
   typeof name === 'string' && Object.hasOwn(EXPORTED, name)
 
-const SCHEMAS = new Map<string, v.GenericSchema>(Object.values(EXPORTED).map(table => [table.name, schemaOf(table)]))
+const SCHEMAS = new Map<string, v.GenericSchema>(
+  await Promise.all(Object.values(EXPORTED).map(async table => [table.name, await schemaOf(table)] as const)),
+)
 
 /** Returns the column of a row whose value no write could have stored, and the expected format; undefined for none. */
 export const findRowError = (table: ExportedTable, row: JsonObject) => {

@@ -1,6 +1,4 @@
 import * as v from 'valibot'
-import { CallProfile } from '../../card/index.ts'
-import { Manifest } from '../../card/manifest/index.ts'
 import { httpUrl, matchesGlob, type RepresentationName, revisionNumber, timestamp } from '../../card/model/index.ts'
 import { unpackDocuments } from '../documents.ts'
 import type { Representation, SourceHealth } from '../kv-format.ts'
@@ -31,11 +29,18 @@ export const agents = defineTable(
       agents_listed: '(id) WHERE listed = 1',
       agents_by_set: '(set_name, id) WHERE set_name IS NOT NULL',
     },
-    formats: {
-      ...{ ...ofRevision, published: revisionNumber, visibility: Manifest.entries.visibility.wrapped, listed: flag },
-      ...{ set_name: Manifest.entries.set.wrapped, origin: httpUrl, modified: timestamp, manifest_etag: etag },
-      summary: json(v.object({ ...Summary.entries, named: timestamp })),
-      ...{ search_fields: json(v.omit(SearchFields, ['text'])), profile: json(CallProfile) },
+    formats: async () => {
+      const [{ CallProfile }, { Manifest }] = await Promise.all([
+        import('../../card/index.ts'),
+        import('../../card/manifest/index.ts'),
+      ])
+      const { visibility, set } = Manifest.entries
+      return {
+        ...{ ...ofRevision, published: revisionNumber, visibility: visibility.wrapped, listed: flag },
+        ...{ set_name: set.wrapped, origin: httpUrl, modified: timestamp, manifest_etag: etag },
+        summary: json(v.object({ ...Summary.entries, named: timestamp })),
+        ...{ search_fields: json(v.omit(SearchFields, ['text'])), profile: json(CallProfile) },
+      }
     },
   },
 )

@@ -14,10 +14,10 @@ export const changes = defineTable(
   'changes',
   { number: 'counter', id: 'text', seq: 'integer', kind: 'text', public_kind: 'text?', class: 'text?', at: 'integer' },
   {
-    formats: {
+    formats: () => ({
       ...{ ...ofRevision, number: revisionNumber, kind: changeKind, public_kind: changeKind, at: timestamp },
       class: changeClass,
-    },
+    }),
   },
 )
 

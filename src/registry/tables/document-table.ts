@@ -25,7 +25,12 @@ export const documents = defineTable(
   { id: 'text', tier: 'text', parts: 'text', body: 'blob' },
   {
     keys: 'PRIMARY KEY (id, tier)',
-    formats: { id: agentId, tier, parts: json(Parts), body: v.pipe(text, v.regex(/^[\w-]*$/, 'must be base64url')) },
+    formats: () => ({
+      id: agentId,
+      tier,
+      parts: json(Parts),
+      body: v.pipe(text, v.regex(/^[\w-]*$/, 'must be base64url')),
+    }),
   },
 )
 

@@ -11,7 +11,7 @@ export const hosts = defineTable(
   {
     keys: 'PRIMARY KEY (hostname)',
     indexes: { hosts_by_agent: '(id)' },
-    formats: { ...ofRevision, hostname, automatic: flag },
+    formats: () => ({ ...ofRevision, hostname, automatic: flag }),
     // A name without an agent is not exported.
     check: v.check(({ id }) => id !== null, 'must have the id of an agent'),
   },

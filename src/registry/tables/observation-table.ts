@@ -7,7 +7,7 @@ import { agentId, count, json } from './column-formats.ts'
 export const observations = defineTable(
   'observations',
   { id: 'text', day: 'integer', counts: 'text' },
-  { keys: 'PRIMARY KEY (id, day)', formats: { id: agentId, day: count, counts: json(Observations) } },
+  { keys: 'PRIMARY KEY (id, day)', formats: () => ({ id: agentId, day: count, counts: json(Observations) }) },
 )
 
 const DAY_MS = 86_400_000

@@ -8,7 +8,7 @@ import { agentId, json } from './column-formats.ts'
 export const receipts = defineTable(
   'receipts',
   { id: 'text', checked: 'integer', receipt: 'text' },
-  { keys: 'PRIMARY KEY (id)', formats: { id: agentId, checked: timestamp, receipt: json(StoredReceipt) } },
+  { keys: 'PRIMARY KEY (id)', formats: () => ({ id: agentId, checked: timestamp, receipt: json(StoredReceipt) }) },
 )
 
 /** The running checks: the agents, each with the time when its check has ended for certain. */

@@ -22,12 +22,12 @@ export const revisions = defineTable(
   },
   {
     keys: 'PRIMARY KEY (id, seq)',
-    formats: {
+    formats: () => ({
       // A manifest may be invalid by the rules of today.
       ...{ ...ofRevision, created: timestamp, origin: httpUrl, manifest: json(jsonObject()), author: text },
       made_by: v.picklist(['manifest', 'fetch', 'removal'], 'must be manifest, fetch or removal'),
       ...{ class: changeClass, drift: json(StoredDrift) },
-    },
+    }),
     check: v.check(({ made_by, manifest, origin }) => {
       const isRemoval = made_by === 'removal'
       return (manifest === null) === isRemoval && (origin === null) === isRemoval
@@ -39,7 +39,7 @@ export const revisions = defineTable(
 export const revision_cards = defineTable(
   'revision_cards',
   { id: 'text', seq: 'integer', tier: 'text', card: 'text' },
-  { keys: 'PRIMARY KEY (id, seq, tier)', formats: { ...ofRevision, tier, card: json(AgentCard) } },
+  { keys: 'PRIMARY KEY (id, seq, tier)', formats: () => ({ ...ofRevision, tier, card: json(AgentCard) }) },
 )
 
 /** Returns the date of a change: in a later second than the last one, as `Last-Modified` has no fractions. */

@@ -10,7 +10,7 @@ export const card_signatures = defineTable(
   {
     keys: 'PRIMARY KEY (id)',
     indexes: { card_signatures_by_signers: '(signers)' },
-    formats: { id: agentId, signers: text, signatures: json(record(text)), resigned: timestamp },
+    formats: () => ({ id: agentId, signers: text, signatures: json(record(text)), resigned: timestamp }),
   },
 )
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Drift } from '../../card/diff/index.ts'
-import { Source } from '../../card/manifest/index.ts'
+import type { Source } from '../../card/manifest/index.ts'
 import { jsonObject, timestamp } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import type { SourceHealth } from '../kv-format.ts'
@@ -37,9 +37,12 @@ export const sources = defineTable(
   {
     keys: 'PRIMARY KEY (id)',
     indexes: { failing_sources: '(failure) WHERE failure IS NOT NULL' },
-    formats: {
-      ...{ id: agentId, source: json(Source), checked: timestamp, due: timestamp, failures: count },
-      ...{ failing_since: timestamp, failure: json(SourceFailure) },
+    formats: async () => {
+      const { Source } = await import('../../card/manifest/index.ts')
+      return {
+        ...{ id: agentId, source: json(Source), checked: timestamp, due: timestamp, failures: count },
+        ...{ failing_since: timestamp, failure: json(SourceFailure) },
+      }
     },
   },
 )
@@ -50,10 +53,10 @@ export const fetched = defineTable(
   { id: 'text', name: 'text', card: 'text', validators: 'text', review: 'text?' },
   {
     keys: 'PRIMARY KEY (id, name)',
-    formats: {
+    formats: () => ({
       ...{ id: agentId, name: v.picklist(['served', 'pending'], 'must be served or pending') },
       ...{ card: json(jsonObject()), validators: json(Validators), review: json(Review) },
-    },
+    }),
     check: v.check(({ name, review }) => {
       const isReviewed = isJsonObject(review) && ['etag', 'widens', 'drift'].every(member => member in review)
       return name === 'served' || isReviewed

@@ -14,7 +14,7 @@ export const tokens = defineTable(
   { id: 'text', hash: 'text', expires: 'integer?', record: 'text' },
   {
     keys: 'PRIMARY KEY (id), UNIQUE (hash)',
-    formats: { id: TokenRecord.entries.id, hash: digest, expires: timestamp, record: json(TokenRecord) },
+    formats: () => ({ id: TokenRecord.entries.id, hash: digest, expires: timestamp, record: json(TokenRecord) }),
     check: v.check(
       ({ id, expires, record }) => isJsonObject(record) && record.id === id && record.expires === expires,
       'must have a record with its id and expires',
