@@ -178,40 +178,47 @@ const readInternal = async (id: string, name: RepresentationName, env: Env): Ret
 
 const publicCardResponse = (document: CachedDocument, name: RepresentationName, headers: Headers, env: Env) => {
   const { body, etag, modified } = document
-  if (isNotModified(headers, document)) return new Response(null, notModifiedInit(etag, env))
-  const response = new Response(body, okInit(name, env))
+  const isModified = !isNotModified(headers, document)
+  const kept = isModified ? okInits : notModifiedInits
+  const content = isModified ? body : null
+  const init = kept.get(document)
+  if (init) return new Response(content, init)
+  const response = new Response(
+    content,
+    isModified ? { headers: okHeaders(name, env) } : { status: 304, headers: validatedHeaders(env) },
+  )
   response.headers.set('ETag', etag)
-  response.headers.set('Last-Modified', modified)
+  if (isModified) response.headers.set('Last-Modified', modified)
+  if (document === lastDocument) keepInit(kept, document, response)
+  lastDocument = document
   return response
 }
 
-/** The runtime clones a Headers object in half the time that it takes to read a plain one. */
-type PrebuiltInit = { status?: number; headers: Headers }
+/**
+ * What documents that were requested twice in a row are sent with: the runtime clones a Headers object in half the time
+ * that it takes to change one. Kept small: long-lived runtime objects slow down every garbage collection.
+ */
+const okInits = new Map<CachedDocument, ResponseInit>()
+const notModifiedInits = new Map<CachedDocument, ResponseInit>()
+const MAX_KEPT_INITS = 32
+let lastDocument: CachedDocument | undefined
 
-const okInits = new Map<RepresentationName, PrebuiltInit>()
+const keepInit = (kept: typeof okInits, document: CachedDocument, { status, headers }: Response): void => {
+  if (kept.size >= MAX_KEPT_INITS) kept.clear()
+  kept.set(document, { status, headers: new Headers(headers) })
+}
 
-const okInit = (name: RepresentationName, env: Env): PrebuiltInit => {
-  const known = okInits.get(name)
+const okHeadersByName = new Map<RepresentationName, Headers>()
+
+const okHeaders = (name: RepresentationName, env: Env): Headers => {
+  const known = okHeadersByName.get(name)
   if (known) return known
   const headers = new Headers({ ...CORS_HEADERS, ...validatedHeaders(env), 'Content-Type': 'application/json' })
   // Relative to each of the paths that serve it.
   if (name === 'agent.json') headers.set('Link', '<./agent-card.json>; rel="canonical"')
   if (name in versions) headers.set('A2A-Version', name)
-  okInits.set(name, { headers })
-  return { headers }
-}
-
-/** Prebuilt 304 headers for the hottest entity tags. Kept small: long-lived runtime objects slow down every GC. */
-const notModifiedInits = new Map<string, PrebuiltInit>()
-const MAX_NOT_MODIFIED_INITS = 32
-
-const notModifiedInit = (etag: string, env: Env): PrebuiltInit => {
-  const known = notModifiedInits.get(etag)
-  if (known) return known
-  if (notModifiedInits.size >= MAX_NOT_MODIFIED_INITS) notModifiedInits.clear()
-  const init = { status: 304, headers: new Headers({ ...validatedHeaders(env), ETag: etag }) }
-  notModifiedInits.set(etag, init)
-  return init
+  okHeadersByName.set(name, headers)
+  return headers
 }
 
 /** The headers by which a client updates its copy; a 304 has only these and the entity tag (RFC 9110 §15.4.5). */

@@ -52,6 +52,43 @@ describe('a card from memory', () => {
   })
 })
 
+describe('a card that is requested several times in a row', () => {
+  const headersOf = async (headers: Record<string, string> = {}) => {
+    const response = await handle(request(headers), env, ctx)
+    const found = [response.status, Object.fromEntries(response.headers)]
+    // As the handler of a remote card does.
+    response.headers.set('Age', '1')
+    return found
+  }
+  const modified = 'Sun, 06 Nov 1994 08:49:37 GMT'
+  const validated = {
+    ...{ 'access-control-allow-origin': '*', vary: 'A2A-Version, Authorization', etag: '"a"' },
+    'cache-control': 'public, max-age=60, stale-while-revalidate=86400',
+    'strict-transport-security': 'max-age=31536000',
+  }
+  const content = {
+    ...{ 'access-control-expose-headers': '*', 'x-content-type-options': 'nosniff' },
+    ...{ 'content-type': 'application/json', 'last-modified': modified },
+  }
+
+  it('is sent with the same headers each time, and so is each 304', async () => {
+    const conditional = { 'If-None-Match': '"a"' }
+    for (let time = 0; time < 4; time++) {
+      expect(await headersOf()).toEqual([200, { ...validated, ...content }])
+      expect(await headersOf(conditional)).toEqual([304, validated])
+    }
+  })
+
+  it('is sent with the entity tag and date of a new revision at once', async () => {
+    for (let time = 0; time < 4; time++) await headersOf()
+    const { cacheEnvelope } = await import('../../src/registry/edge/document-cache.ts')
+    const changed = 'Mon, 07 Nov 1994 08:49:37 GMT'
+    cacheEnvelope('a', { seq: 2, modified: changed, representations: { 'agent-card.json': representation('b') } })
+    for (let time = 0; time < 4; time++)
+      expect(await headersOf()).toEqual([200, { ...validated, ...content, etag: '"b"', 'last-modified': changed }])
+  })
+})
+
 it('may be cached as long as the configuration says', async () => {
   const configured = { ...env, CACHE_MAX_AGE: '5', CACHE_STALE_WHILE_REVALIDATE: '7' }
   const { headers } = await handle(request(), configured, ctx)

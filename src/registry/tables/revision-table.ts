@@ -114,7 +114,8 @@ export const appendRevision = (
   // Another version of the agent may behave differently.
   if (before && versionOf(before) !== registration.summary.version) deleteRows(sql, [observations], id)
   storeAgent(sql, registration, { before, seq, modified })
-  indexAgent(sql, { ...registration, set, listed: isListed(registration) })
+  const listed = isListed(registration)
+  indexAgent(sql, { ...registration, set, listed, wasListed: before ? before.listed === 1 : listed })
   pruneRevisions(sql, id, seq)
   return seq
 }

@@ -66,11 +66,21 @@ const IS_LISTED = { search: '1', internal_search: '0' } as const
 
 const indexesFor = ({ covered }: SearchQuery) => (covered.length === 0 ? INDEXES.slice(0, 1) : INDEXES)
 
-/** An agent in the index: what is found of it, and whether it is `listed`, so that everybody may find it. */
-type Indexed = { id: string; set: string | undefined; listed: boolean; summary: Summary; search: SearchFields }
+/** An agent in the index: what is found of it, and whether everybody may find it, now and before. */
+type Indexed = {
+  id: string
+  set: string | undefined
+  listed: boolean
+  wasListed?: boolean
+  summary: Summary
+  search: SearchFields
+}
 
 /** Adds an agent to the search index, or updates what differs there. Belongs to the transaction of the write. */
-export const indexAgent = (sql: SqlStorage, { id, set, listed, summary, search }: Indexed): void => {
+export const indexAgent = (
+  sql: SqlStorage,
+  { id, set, listed, wasListed = listed, summary, search }: Indexed,
+): void => {
   const terms = toTerms(search)
   const tokens = [
     EVERY_AGENT,
@@ -87,7 +97,7 @@ export const indexAgent = (sql: SqlStorage, { id, set, listed, summary, search }
   const number = selectValue<number>(sql, query, id, JSON.stringify(terms), digest)
   if (number === undefined) return
   const [own, other] = listed ? INDEXES : INDEXES.toReversed()
-  sql.exec(`DELETE FROM ${other} WHERE rowid = ?`, number)
+  if (wasListed !== listed) sql.exec(`DELETE FROM ${other} WHERE rowid = ?`, number)
   const insert = `INSERT OR REPLACE INTO ${own} (rowid, name, description, skills, tags, details, provider, terms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
   sql.exec(insert, number, ...words.map(toIndexedText), tokens.join(' '))
