@@ -5,7 +5,7 @@
 
 const pattern = 'agent-000000'
 const values = new Map()
-const noCounts = () => ({ get: 0, put: 0, delete: 0 })
+const noCounts = () => ({ get: 0, bulk: 0, put: 0, delete: 0 })
 let counts = noCounts()
 let blocked = false
 
@@ -23,12 +23,29 @@ const derive = (key, agents) => {
   return { body: model.text.replaceAll(pattern, id), metadata: model.metadata }
 }
 
+const find = (key, env) => values.get(key) ?? derive(key, Number(env.AGENTS ?? 0))
+
+/** Returns the values of up to 100 keys as texts, each with its metadata. */
+const readBulk = async (request, env) => {
+  const { keys } = await request.json()
+  counts.get += keys.length
+  counts.bulk++
+  while (blocked) await scheduler.wait(1)
+  const found = keys.map(key => {
+    const { body, metadata } = find(key, env) ?? {}
+    const value = typeof body === 'string' ? body : new TextDecoder().decode(body)
+    return [key, body === undefined ? null : { value, metadata: JSON.parse(metadata) }]
+  })
+  return Response.json(Object.fromEntries(found))
+}
+
 const operations = {
+  POST: (_key, request, env) => readBulk(request, env),
   async GET(key, _request, env) {
     counts.get++
     // workerd aborts a request as hung that waits only for another request, so this waits for a timer.
     while (blocked) await scheduler.wait(1)
-    const found = values.get(key) ?? derive(key, Number(env.AGENTS ?? 0))
+    const found = find(key, env)
     if (!found) return new Response(null, { status: 404 })
     return new Response(found.body, { headers: found.metadata ? { 'CF-KV-Metadata': found.metadata } : {} })
   },

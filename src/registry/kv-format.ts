@@ -21,18 +21,8 @@ export type Envelope = {
   source?: SourceHealth
 }
 
-/** The time for which KV's own cache at the edge keeps a value. */
-const KV_CACHE_SECONDS = 30
-
-/** Parses the text under a key of KV. Returns null for none, and for the empty text of a tombstone. */
-export const readText = async <Value>(key: string, env: Env, parse: (text: string) => Value) => {
-  const options = { type: 'text', cacheTtl: KV_CACHE_SECONDS } as const
-  const { value, metadata } = await env.CARDS.getWithMetadata<{ seq: number }>(key, options)
-  return { value: value ? parse(value) : null, seq: metadata?.seq ?? 0, length: value?.length ?? 0 }
-}
-
 /** The kinds of keys in KV. Their names are ids, but those of host names, and the SHA-256 of a token's text. */
-type KvKind = 'card' | 'extended' | 'host' | 'receipt' | 'token'
+export type KvKind = 'card' | 'extended' | 'host' | 'receipt' | 'token'
 
 /**
  * The kinds of other work in the outbox: changes that `Events` has not read, an imported agent that is not in the
@@ -99,12 +89,6 @@ export const decodeEnvelope = (buffer: ArrayBuffer): Envelope => {
     offset += length
   }
   return { ...rest, representations }
-}
-
-/** Reads the envelope under a key of KV; an empty one for none. Copy representations that outlive it. */
-export const readEnvelope = async (key: string, env: Env): Promise<Envelope> => {
-  const buffer = await env.CARDS.get(key, { type: 'arrayBuffer', cacheTtl: KV_CACHE_SECONDS })
-  return buffer ? decodeEnvelope(buffer) : { seq: 0, modified: '', representations: {} }
 }
 
 /** Checks whether the upstream fails and the card is older than its `ttl`. */

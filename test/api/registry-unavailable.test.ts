@@ -22,7 +22,7 @@ const limit = { limit: async () => ({ success: true }) }
 const env = {
   ADMIN_TOKEN: token,
   PUBLIC_URL: '',
-  CARDS: { getWithMetadata: async () => ({ value: null, metadata: null }), get: async () => null },
+  CARDS: { getWithMetadata: async () => ({ value: null, metadata: null }) },
   REGISTRY: { getByName: () => registry },
   ...{ CALL_LIMIT: limit, WRITE_LIMIT: limit },
 } as unknown as Env

@@ -14,8 +14,8 @@ export type HostCounts = {
   registry: number
   owners: number
 }
-/** The operations of KV since the last reset. */
-export type KvCounts = { get: number; put: number; delete: number }
+/** The operations of KV since the last reset; `get` counts keys, `bulk` the requests for several. */
+export type KvCounts = { get: number; bulk: number; put: number; delete: number }
 
 /**
  * Starts the production build in a bare workerd, with the work of the host and of KV counted. The host signs cards, knows agent-000000 to

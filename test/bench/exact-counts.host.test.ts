@@ -25,7 +25,7 @@ afterAll(async () => {
 beforeEach(() => host.resetCounts())
 
 const nothing = { kv: 0, parses: 0, hashes: 0, registry: 0, owners: 0 }
-const noReads = { get: 0, put: 0, delete: 0 }
+const noReads = { get: 0, bulk: 0, put: 0, delete: 0 }
 
 describe('the counts', () => {
   it('include the work of a registration', async () => {

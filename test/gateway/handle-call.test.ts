@@ -50,7 +50,7 @@ const namedAgents = async (name: string) => {
 const env = {
   ADMIN_TOKEN: 'the-long-admin-token',
   ROOT_AGENT: '',
-  CARDS: { getWithMetadata: read, get: (key: string) => read(key).then(() => null) },
+  CARDS: { getWithMetadata: read },
   CALL_LIMIT: limit('calls'),
   AUTH_LIMIT: limit('failures'),
   REGISTRY: { getByName: () => ({ namedAgents, recordRefusal: async () => undefined }) },

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { decodeEnvelope, encodeEnvelope, readText } from '../../src/registry/kv-format.ts'
+import { decodeEnvelope, encodeEnvelope } from '../../src/registry/kv-format.ts'
 import { fitsInRow } from '../../src/registry/prepare.ts'
-import { kvWith } from '../support/kv.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -17,16 +16,6 @@ it('encodeEnvelope is reversed by decodeEnvelope, whatever the documents contain
     },
   }
   expect(decodeEnvelope(encodeEnvelope(envelope).buffer)).toEqual(envelope)
-})
-
-it('readText returns null, older than any revision, for a key that KV does not have', async () => {
-  const { env } = kvWith({ known: { value: 'text', seq: 3 }, removed: { value: '', seq: 4 } })
-  const read = (key: string) => readText(key, env, String)
-  expect([await read('known'), await read('removed'), await read('unknown')]).toEqual([
-    { value: 'text', seq: 3, length: 4 },
-    { value: null, seq: 4, length: 0 },
-    { value: null, seq: 0, length: 0 },
-  ])
 })
 
 it('fitsInRow measures texts in bytes, up to 1,900,000', () => {

@@ -145,11 +145,10 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
 const memoryKv = () => {
   const values = new Map<string, { value: string | Uint8Array<ArrayBuffer>; metadata: unknown }>()
   return {
-    get: async (key: string) => {
-      const value = values.get(key)?.value
-      return value instanceof Uint8Array ? value.slice().buffer : null
+    getWithMetadata: async (key: string) => {
+      const { value, metadata } = values.get(key) ?? { value: '', metadata: null }
+      return { value: new Response(value).body, metadata }
     },
-    getWithMetadata: async (key: string) => values.get(key) ?? { value: null, metadata: null },
     put: async (key: string, value: string | Uint8Array<ArrayBuffer>, { metadata }: { metadata: unknown }) =>
       void values.set(key, { value, metadata }),
     delete: async (key: string) => void values.delete(key),

@@ -1,6 +1,6 @@
 import type { CallProfile } from '../../card/index.ts'
 import { agentIdPattern, type RepresentationName, representationNames } from '../../card/model/start.ts'
-import { type Envelope, keyOf, readEnvelope, type SourceHealth } from '../kv-format.ts'
+import { decodeEnvelope, type Envelope, keyOf, type SourceHealth } from '../kv-format.ts'
 import type { PublishedHealth } from '../source-record.ts'
 import { KvCache, type Versioned } from './kv-cache.ts'
 
@@ -32,12 +32,13 @@ const sizeOfDocument = (key: string, document: ServedDocument | null): number =>
 
 /** Creates a cache of documents, whose keys are `id/name`, and `id/tier/name` for an extended card. */
 const createCache = (maxSize: number, kind: 'card' | 'extended') =>
-  new KvCache<ServedDocument>(maxSize, sizeOfDocument, async (key, env) => {
-    const slash = key.lastIndexOf('/')
-    const envelope = await readEnvelope(keyOf(kind, key.slice(0, slash).replace('/', ':')), env)
-    const document = toDocument(envelope, key.slice(slash + 1) as RepresentationName)
-    // The body is copied, so that the rest of the envelope can be collected.
-    return { value: document?.body ? { ...document, body: document.body.slice() } : document, seq: envelope.seq }
+  new KvCache<ServedDocument>(maxSize, sizeOfDocument, {
+    keyOf: key => keyOf(kind, key.slice(0, key.lastIndexOf('/')).replace('/', ':')),
+    parse: (bytes, key) => {
+      const document = toDocument(decodeEnvelope(bytes), key.slice(key.lastIndexOf('/') + 1) as RepresentationName)
+      // The body is copied, so that the rest of the envelope can be collected.
+      return { value: document?.body ? { ...document, body: document.body.slice() } : document }
+    },
   })
 
 const cards = createCache(CARD_CACHE_BYTES, 'card')
@@ -49,7 +50,7 @@ const extendedCards = createCache(EXTENDED_CACHE_BYTES, 'extended')
 const profiles = new KvCache<CallProfile>(
   PROFILE_CACHE_BYTES,
   (id, _, length) => ENTRY_OVERHEAD + id.length + PARSED_FACTOR * length,
-  async (id, env) => toProfile(await readEnvelope(keyOf('card', id), env)),
+  { keyOf: id => keyOf('card', id), parse: bytes => toProfile(decodeEnvelope(bytes)) },
 )
 
 /** Returns a document from memory; null where it is known to be absent, undefined: call `readDocument`. */

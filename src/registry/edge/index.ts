@@ -21,7 +21,7 @@ const keepResult = <Value>(load: (env: Env) => Promise<Value>) =>
   new KvCache<Value>(
     1,
     () => 1,
-    async (_, env) => ({ value: await load(env), seq: 0 }),
+    (_, env) => load(env),
   )
 
 const hostHealth = keepResult<HostHealth | 'unreachable'>(async env => {

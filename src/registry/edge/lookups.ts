@@ -1,10 +1,9 @@
 import { config } from '../../config.ts'
 import { MAX_NAME_LENGTH } from '../../limits.ts'
-import { keyOf, readText } from '../kv-format.ts'
 import { getRegistry } from '../store/index.ts'
 import type { NamedAgents } from '../tables/index.ts'
 import type { TokenRecord } from '../token-record.ts'
-import { KvCache, type Versioned } from './kv-cache.ts'
+import { KvCache, textSource, type Versioned } from './kv-cache.ts'
 
 /** The approximate size of each cache below. The overhead of an entry is that of the objects around its text. */
 const CACHE_BYTES = 1024 * 1024
@@ -15,21 +14,21 @@ const NAME_OVERHEAD = 1000
 const hosts = new KvCache<string>(
   CACHE_BYTES,
   (hostname, id) => HOST_OVERHEAD + hostname.length + (id?.length ?? 0),
-  (hostname, env) => readText(keyOf('host', hostname), env, String),
+  textSource('host', String),
 )
 
 /** Includes hashes that belong to no token, so that repeated guesses cost KV nothing. */
 const tokens = new KvCache<TokenRecord>(
   CACHE_BYTES,
   (hash, record) => TOKEN_OVERHEAD + hash.length + (record ? 2 * JSON.stringify(record).length : 0),
-  (hash, env) => readText(keyOf('token', hash), env, text => JSON.parse(text) as TokenRecord),
+  textSource('token', text => JSON.parse(text) as TokenRecord),
 )
 
 /** Read from the Registry: few clients call agents by name, so KV has no names. */
 const names = new KvCache<NamedAgents>(
   CACHE_BYTES,
   name => NAME_OVERHEAD + 2 * name.length,
-  async (name, env) => ({ value: await getRegistry(env).namedAgents(name), seq: 0 }),
+  async (name, env) => getRegistry(env).namedAgents(name),
 )
 
 /** Returns the agent that a host name stands for: the one that claims it, else the root agent; undefined for none. */

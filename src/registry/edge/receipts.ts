@@ -1,6 +1,5 @@
 import type { StoredReceipt } from '../../card/model/index.ts'
-import { keyOf, readText } from '../kv-format.ts'
-import { KvCache } from './kv-cache.ts'
+import { KvCache, textSource } from './kv-cache.ts'
 
 const CACHE_BYTES = 2 * 1024 * 1024
 const OVERHEAD = 300
@@ -10,7 +9,7 @@ const PARSED_FACTOR = 3
 const receipts = new KvCache<StoredReceipt>(
   CACHE_BYTES,
   (id, _, length) => OVERHEAD + id.length + PARSED_FACTOR * length,
-  (id, env) => readText(keyOf('receipt', id), env, text => JSON.parse(text) as StoredReceipt),
+  textSource('receipt', text => JSON.parse(text) as StoredReceipt),
 )
 
 /** Returns the newest receipt of an agent from memory or KV; null for none. Does not check the caller. */

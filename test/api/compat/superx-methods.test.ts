@@ -22,12 +22,12 @@ beforeEach(() => {
 
 const env = {
   CARDS: {
-    get: async (key: string) => {
+    getWithMetadata: async (key: string) => {
       reads.total++
       reads.max = Math.max(reads.max, ++reads.current)
       await new Promise(resolve => setImmediate(resolve))
       reads.current--
-      return values.get(key)?.buffer ?? null
+      return { value: values.get(key)?.buffer ?? null, metadata: { seq: 1 } }
     },
   },
   REMOTE_CARDS: {
@@ -102,9 +102,10 @@ describe('agents/get', () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const bytes = new Uint8Array(new TextEncoder().encode(JSON.stringify(profileWith())))
     const profile = encodeEnvelope({ seq: 1, modified: '', representations: { profile: { etag: '"p"', bytes } } })
-    const get = vi.fn().mockResolvedValueOnce(profile.buffer).mockRejectedValueOnce(new Error('KV GET failed: 503'))
+    const found = { value: profile.buffer, metadata: { seq: 1 } }
+    const get = vi.fn().mockResolvedValueOnce(found).mockRejectedValueOnce(new Error('KV GET failed: 503'))
     const REGISTRY = { getByName: () => ({ namedAgents: async (id: string) => ({ public: id, internal: [] }) }) }
-    const context = { ...makeContext(), env: { CARDS: { get }, REGISTRY } as unknown as Env }
+    const context = { ...makeContext(), env: { CARDS: { getWithMetadata: get }, REGISTRY } as unknown as Env }
     expect(await getAgent({ id: makeId(0) }, context)).toMatchObject({
       agent: makeId(0),
       error: { code: 'unavailable' },

@@ -74,7 +74,7 @@ describe('the media types of a stream', () => {
       call: callWith({ params: { configuration: { acceptedOutputModes: ['text/plain', 'audio/*'] } } }),
       profile: modesWith('text/plain'),
       caller: { ...caller, strippedHeaders: [] },
-      variables: { CARDS: { get } as unknown as KVNamespace },
+      variables: { CARDS: { getWithMetadata: get } as unknown as KVNamespace },
     })
     await read(messageOf('text/plain'))
     expect(get).not.toHaveBeenCalled()
