@@ -106,11 +106,7 @@ export const readParts = (parts: readonly Part[], all: Uint8Array<ArrayBuffer>):
     for (const name of names) representations[name] = { etag, bytes }
     offset += length
   }
-<<<<<<< HEAD
   return representations
-=======
-  return { ...rest, representations }
->>>>>>> cost-reads
 }
 
 /** Checks whether the upstream fails and the card is older than its `ttl`. */
