@@ -67,7 +67,9 @@ const recordStarted = (owner: Owner, named: Ids): OwnedCall['inspect'] => {
     if (isEmpty(unknown)) return undefined
     if (hasLonger(unknown.tasks, MAX_TASK_ID_LENGTH) || hasLonger(unknown.contexts, MAX_CONTEXT_ID_LENGTH))
       return unusable('the id of a task or context is too long')
-    return requestOwners(owner, object => object.record(owner.subject, unknown), { kind: 'foreign-task', detail })
+    const own: Owners = new Map(keysOf(unknown).map(key => [key, owner.subject]))
+    const record: Send<Owners | null> = async object => ((await object.record(owner.subject, unknown)) ? own : null)
+    return requestOwners(owner, record, { kind: 'foreign-task', detail })
   }
 }
 

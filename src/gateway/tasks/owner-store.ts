@@ -22,7 +22,7 @@ export class OwnerStore {
   readonly #alarm: Alarm
   #table: OwnerTable
   readonly #started: Started[] = []
-  #recording: Promise<(Owners | null)[]> | undefined
+  #recording: Promise<boolean[]> | undefined
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
@@ -36,10 +36,10 @@ export class OwnerStore {
   }
 
   /** Records ids together with those of all responses that wait: they share a statement, and its commit. */
-  async record(caller: string, ids: Ids): Promise<Owners | null> {
+  async record(caller: string, ids: Ids): Promise<boolean> {
     const index = this.#started.push({ caller, ids }) - 1
     this.#recording ??= this.#recordStarted()
-    return (await this.#recording)[index] ?? null
+    return (await this.#recording)[index] === true
   }
 
   /** Returns what a caller may see of a page of the agent's tasks. */
@@ -82,7 +82,7 @@ export class OwnerStore {
     if (next !== undefined) await this.#alarm.wakeAt(next)
   }
 
-  async #recordStarted(): Promise<(Owners | null)[]> {
+  async #recordStarted(): Promise<boolean[]> {
     // The requests that have arrived come before a timer.
     await new Promise(resolve => setTimeout(resolve, 0))
     const started = this.#started.splice(0)

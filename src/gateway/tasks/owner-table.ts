@@ -50,9 +50,7 @@ export class OwnerTable {
     this.#maxIds = maxIds
     // Each index adds a written row to each id: only the daily expiry would need one of `used`.
     sql.exec(`
-      CREATE TABLE IF NOT EXISTS owners (
-        key TEXT PRIMARY KEY, owner TEXT NOT NULL, used INTEGER NOT NULL
-      ) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS owners (key TEXT PRIMARY KEY, owner TEXT NOT NULL, used INT NOT NULL) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS owners_by_owner ON owners (owner)`)
     this.#size = this.#count()
   }
@@ -77,20 +75,20 @@ export class OwnerTable {
   }
 
   /**
-   * Makes what responses have started their callers', in this order. Returns the owners of the ids in each response;
-   * null if one of them is another caller's, and then none of them is recorded.
+   * Makes what responses have started their callers', in this order. Returns for each response whether its caller may
+   * use all of its ids; if not, none of them is recorded.
    */
-  record(responses: readonly Started[]): (Owners | null)[] {
+  record(responses: readonly Started[]): boolean[] {
     const known = this.#find(responses.flatMap(({ ids }) => keysOf(ids)))
     const started: Owners = new Map()
-    const found = responses.map(({ caller, ids }) => {
-      const owners = new Map(keysOf(ids).map(key => [key, known.get(key) ?? started.get(key) ?? caller]))
-      if (![...owners.values()].every(owner => mayUse(caller, owner))) return null
-      for (const [key, owner] of owners) if (!known.has(key)) started.set(key, owner)
-      return owners
+    const areUsable = responses.map(({ caller, ids }) => {
+      const keys = keysOf(ids)
+      if (!keys.every(key => mayUse(caller, known.get(key) ?? started.get(key) ?? caller))) return false
+      for (const key of keys) if (!known.has(key) && !started.has(key)) started.set(key, caller)
+      return true
     })
     this.#insert(started)
-    return found
+    return areUsable
   }
 
   /** Returns which of the tasks are the caller's own, and how many it has in all. Anonymous callers have none. */
