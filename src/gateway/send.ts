@@ -46,10 +46,13 @@ export const send = async (
   return response
 }
 
+/** Loaded for the first agent whose tasks are kept apart. */
+let taskOwners: typeof import('./tasks/owned-call.ts') | undefined
+
 /** Refuses a call about tasks of other callers, and arranges that those that it starts become the caller's. */
 const claimTasks = async (permitted: Permitted, gate: Gate, exchange: Exchange): Promise<CallError | undefined> => {
-  const { checkTaskOwner } = await import('./tasks/owned-call.ts')
-  const owned = await checkTaskOwner(permitted.call, { agent: gate.id, caller: exchange.caller }, gate.env)
+  taskOwners ??= await import('./tasks/owned-call.ts')
+  const owned = await taskOwners.checkTaskOwner(permitted.call, { agent: gate.id, caller: exchange.caller }, gate.env)
   if ('kind' in owned) return owned
   permitted.call = owned.call
   permitted.inspectTasks = owned.inspect

@@ -1,9 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { type CalledHost, type Received, useSharedHost } from '../support/called-host.ts'
+import { type CalledHost, type Received, senderTo, useSharedHost } from '../support/called-host.ts'
 import { call, codeOf, message, messageV03 } from '../support/calls.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { token as adminToken } from '../support/host.ts'
+import { token as adminToken, type OwnHost, startHost } from '../support/host.ts'
 import { json, stream } from '../support/upstream.ts'
 
 const agent = 'owned'
@@ -59,6 +62,13 @@ const start = async (token: string | undefined, id = nextId(), to = agent): Prom
   called.agent.requests.length = 0
   return id
 }
+
+const callAt = (host: OwnHost, body: JsonObject) =>
+  senderTo(host)(`/agents/${agent}/a2a`, { token: adminToken, body, headers: { 'A2A-Version': '1.0' } })
+
+/** Returns the values of those that are fulfilled. */
+const settled = async <Value>(promises: Promise<Value>[]): Promise<Value[]> =>
+  (await Promise.allSettled(promises)).flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
 
 const get = (token: string | undefined, id: string, to = agent) => {
   serve(() => taskOf(id))
@@ -136,6 +146,66 @@ describe('a task of another caller', () => {
     expect([text.includes(shown), text.includes(task), text.includes('-32006')]).toEqual([true, false, true])
     expect((await get(bob, shown)).body).toMatchObject({ result: { id: shown } })
   })
+})
+
+describe('messages that are sent at the same time', () => {
+  const startMany = (tokens: string[], idOf: (index: number) => string) => {
+    let count = 0
+    serve(() => ({ task: taskOf(idOf(count++)) }))
+    return Promise.all(tokens.map(token => rpc(token, call('SendMessage'))))
+  }
+
+  it('start tasks that each belong to the caller who sees them', async () => {
+    const prefix = nextId()
+    const tokens = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? alice : bob))
+    const responses = await startMany(tokens, index => `${prefix}-${index}`)
+    for (const [index, { body }] of responses.entries()) {
+      const { id } = (body as { result: { task: { id: string } } }).result.task
+      const [own, other] = index % 2 === 0 ? [alice, bob] : [bob, alice]
+      expect((await get(own, id)).body).toMatchObject({ result: { id } })
+      called.agent.requests.length = 0
+      expectNotFound(await get(other, id), id)
+    }
+  })
+
+  it('never show one task to two callers', async () => {
+    const id = nextId()
+    const tokens = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? alice : bob))
+    const responses = await startMany(tokens, () => id)
+    const shown = tokens.filter((_, index) => responses[index]?.text.includes(id))
+    expect([shown.length, new Set(shown).size]).toEqual([10, 1])
+  })
+})
+
+it('forgets no task that a caller has seen when its process is killed', async () => {
+  const storage = await mkdtemp(join(tmpdir(), 'calling-card-owners-'))
+  const startAgain = () => startHost({ ALLOWED_ORIGINS: called.agent.origin }, { storage })
+  const killed = await startAgain()
+  const card = agentCard(called.agent.origin, pushing)
+  await killed.put(agent, { card, callers: 'anyone', gate: { tasks: 'owner' } })
+  let count = 0
+  serve(() => ({ task: taskOf(`killed-${count++}`) }))
+  const messages = Array.from({ length: 20 }, async () => {
+    const { body } = await callAt(killed, call('SendMessage'))
+    return (body as { result: { task: { id: string } } }).result.task.id
+  })
+  const seen = await Promise.race(messages)
+  await Promise.all([killed.close(), Promise.allSettled(messages)])
+  const host = await startAgain()
+  for (const id of [seen, ...(await settled(messages))]) {
+    serve(() => taskOf(id))
+    expect((await callAt(host, call('GetTask', { id }))).body, id).toMatchObject({ result: { id } })
+  }
+  await host.close()
+  await rm(storage, { recursive: true })
+})
+
+it('tells ids apart that differ in a control character, and takes those with lone surrogates for one', async () => {
+  const id = nextId()
+  for (const own of [`${id}\u0000`, `${id}\u0000b`, `${id}\ud800`]) await start(alice, own)
+  await start(bob, `${id}\u0000c`)
+  serve(() => ({ task: taskOf(`${id}\ud801`) }))
+  expect(codeOf((await rpc(bob, call('SendMessage'))).body)).toBe(-32006)
 })
 
 it('lets a caller reach its own task, with a token or the admin token, in both bindings', async () => {

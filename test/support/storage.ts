@@ -16,6 +16,7 @@ export const openSql = (): SqlStorage => {
     return {
       toArray: () => rows,
       one: () => rows[0],
+      raw: () => rows.map(row => Object.values(row)).values(),
       [Symbol.iterator]: () => rows[Symbol.iterator](),
       rowsWritten: changes() - before,
     }

@@ -1,7 +1,5 @@
 import { lazyObject } from '../../registry/start.ts'
 
-export type { OwnedCall } from './owned-call.ts'
-
 /** Records which caller started which task and context of the agent whose id is the name of this Durable Object. */
 export class TaskOwners extends lazyObject(
   (ctx: DurableObjectState) => import('./owner-store.ts').then(({ OwnerStore }) => new OwnerStore(ctx.storage)),

@@ -17,7 +17,7 @@ import { CLEARED_ID_SECONDS, MAX_CONTEXT_ID_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_T
 import { ClockCache } from '../../registry/edge/index.ts'
 import type { RpcClient } from '../../registry/index.ts'
 import type { OwnerStore } from './owner-store.ts'
-import { type Ids, type Kind, mayUse, type Owners, UNOWNED } from './owner-table.ts'
+import { contextKey, type Ids, keysOf, mayUse, type Owners, taskKey, UNOWNED } from './owner-table.ts'
 
 /**
  * A call as the agent gets it, whose tasks and contexts its caller may use. `inspect` records those in a response or an
@@ -41,7 +41,7 @@ export const checkTaskOwner = async (
   const unknown = withoutUsable(owner, named)
   if (hasLonger(unknown.tasks, MAX_TASK_ID_LENGTH)) return NOT_FOUND
   // An unknown context that a message names becomes the caller's.
-  const use = (object: RpcClient<OwnerStore>) => object.use(owner.subject, unknown, sends)
+  const use: Send<Owners | null> = object => object.use(owner.subject, unknown, sends)
   const refused = isEmpty(unknown) ? undefined : await requestOwners(owner, use, NOT_FOUND)
   if (refused) return refused
   if (isList) return openTaskList(call, owner)
@@ -52,22 +52,24 @@ export const checkTaskOwner = async (
 
 /** A caller as the owner of tasks and contexts of one agent. */
 type Owner = { agent: string; subject: string; env: Env }
+type Send<Value> = (object: RpcClient<OwnerStore>) => Promise<Value>
 
 /** Makes the tasks and contexts that a message starts the caller's: those in its response that it does not name. */
 const recordStarted = (owner: Owner, named: Ids): OwnedCall['inspect'] => {
-  const seen = { tasks: new Set(named.tasks), contexts: new Set(named.contexts) }
+  const seen = new Set(keysOf(named))
   const command = `npx sync-card tasks clear ${owner.agent}`
   const detail = `An id of the agent belongs to another caller. If it restarted and uses ids again: ${command}`
   return facts => {
-    const tasks = facts.tasks.map(({ id }) => id).filter(id => !seen.tasks.has(id))
-    const contexts = facts.contexts.filter(id => !seen.contexts.has(id))
-    for (const id of tasks) seen.tasks.add(id)
-    for (const id of contexts) seen.contexts.add(id)
+    const tasks = facts.tasks.map(({ id }) => id).filter(id => !seen.has(taskKey(id)))
+    const contexts = facts.contexts.filter(id => !seen.has(contextKey(id)))
+    for (const key of keysOf({ tasks, contexts })) seen.add(key)
     const unknown = withoutUsable(owner, { tasks, contexts })
     if (isEmpty(unknown)) return undefined
     if (hasLonger(unknown.tasks, MAX_TASK_ID_LENGTH) || hasLonger(unknown.contexts, MAX_CONTEXT_ID_LENGTH))
       return unusable('the id of a task or context is too long')
-    return requestOwners(owner, object => object.record(owner.subject, unknown), { kind: 'foreign-task', detail })
+    const own: Owners = new Map(keysOf(unknown).map(key => [key, owner.subject]))
+    const record: Send<Owners | null> = async object => ((await object.record(owner.subject, unknown)) ? own : null)
+    return requestOwners(owner, record, { kind: 'foreign-task', detail })
   }
 }
 
@@ -91,35 +93,27 @@ const REMEMBERED_MS = (CLEARED_ID_SECONDS / 2) * 1000
 
 /** Leaves out usable ids. One of another caller counts as unknown: a fast refusal would show that it exists. */
 const withoutUsable = ({ agent, subject }: Owner, { tasks, contexts }: Ids): Ids => {
-  const isUnknown = (kind: Kind) => (id: string) => {
-    const found = remembered.get(`${agent} ${kind} ${id}`)
+  const isUnknown = (keyOf: (id: string) => string) => (id: string) => {
+    const found = remembered.get(`${agent} ${keyOf(id)}`)
     return found === undefined || found.until <= Date.now() || !mayUse(subject, found.owner)
   }
-  return { tasks: tasks.filter(isUnknown('task')), contexts: contexts.filter(isUnknown('context')) }
+  return { tasks: tasks.filter(isUnknown(taskKey)), contexts: contexts.filter(isUnknown(contextKey)) }
 }
 
 /** Requests the owners of unknown ids, and remembers them. Returns `foreign` if one is another caller's. */
-const requestOwners = async (
-  owner: Owner,
-  send: (object: RpcClient<OwnerStore>) => Promise<Owners | null>,
-  foreign: CallError,
-): Promise<CallError | undefined> => {
+const requestOwners = async (owner: Owner, send: Send<Owners | null>, foreign: CallError) => {
   const found = await request(owner, send)
   if (!found) return found === null ? foreign : UNAVAILABLE
   const until = Date.now() + REMEMBERED_MS
-  for (const [kind, owners] of Object.entries({ task: found.tasks, context: found.contexts }))
-    for (const [id, subject] of owners) {
-      const key = `${owner.agent} ${kind} ${id}`
-      remembered.set(key, { owner: subject, until, size: 2 * (key.length + subject.length) + 100 })
-    }
+  for (const [name, subject] of found) {
+    const key = `${owner.agent} ${name}`
+    remembered.set(key, { owner: subject, until, size: 2 * (key.length + subject.length) + 100 })
+  }
   return undefined
 }
 
 /** Calls the agent's Durable Object. Returns undefined, and logs why, if it does not respond. */
-const request = async <Value>(
-  { agent, env }: Owner,
-  send: (object: RpcClient<OwnerStore>) => Promise<Value>,
-): Promise<Value | undefined> => {
+const request = async <Value>({ agent, env }: Owner, send: Send<Value>): Promise<Value | undefined> => {
   try {
     return await send(env.TASK_OWNERS.getByName(agent) as unknown as RpcClient<OwnerStore>)
   } catch (error) {
@@ -128,12 +122,9 @@ const request = async <Value>(
   }
 }
 
-// Lists
-
 /** Encrypted tokens are shorter: six bytes for a character of the agent's token, a third more in base64, and digits. */
 const MAX_ENCRYPTED_LENGTH = 9 * MAX_PAGE_TOKEN_LENGTH
 
-/** The size of the agent's pages. */
 const PAGE_SIZE = 50
 
 /**

@@ -1,6 +1,6 @@
 import { type Bytes, decryptFor, encryptFor } from '../../auth/index.ts'
 import { Alarm } from '../../registry/index.ts'
-import { EXPIRY_INTERVAL_MS, type Ids, type Owners, OwnerTable } from './owner-table.ts'
+import { EXPIRY_INTERVAL_MS, type Ids, type Owners, OwnerTable, type Started } from './owner-table.ts'
 
 /**
  * The beginning of a page of a caller's tasks: the token of the agent's page, empty for its first; how many of the
@@ -14,7 +14,6 @@ export type AgentPage = { tasks: string[]; next: string; position: PagePosition;
 /** The tasks on a page that the caller sees, the number of tasks on all pages, and the token of the next page. */
 type OwnedPage = { own: string[]; totalSize: number; nextPageToken: string }
 
-/** The name of the key for page tokens. */
 const PAGE_KEY = 'page-key'
 
 /** The owners of an agent's tasks in a Durable Object: the table, the key for page tokens and a daily alarm. */
@@ -22,6 +21,8 @@ export class OwnerStore {
   readonly #storage: DurableObjectStorage
   readonly #alarm: Alarm
   #table: OwnerTable
+  readonly #started: Started[] = []
+  #recording: Promise<boolean[]> | undefined
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
@@ -34,9 +35,11 @@ export class OwnerStore {
     return this.#table.use(caller, ids, claim)
   }
 
-  async record(caller: string, ids: Ids): Promise<Owners | null> {
-    await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
-    return this.#table.record(caller, ids)
+  /** Records ids together with those of all responses that wait: they share a statement, and its commit. */
+  async record(caller: string, ids: Ids): Promise<boolean> {
+    const index = this.#started.push({ caller, ids }) - 1
+    this.#recording ??= this.#recordStarted()
+    return (await this.#recording)[index] === true
   }
 
   /** Returns what a caller may see of a page of the agent's tasks. */
@@ -56,8 +59,7 @@ export class OwnerStore {
   /** Returns where a page begins; null if the token is not this caller's. */
   async openPage(caller: string, pageToken: string): Promise<PagePosition | null> {
     const key = await this.#storage.get<Bytes>(PAGE_KEY)
-    if (key === undefined) return null
-    return (await decryptFor<PagePosition>(caller, pageToken, key)) ?? null
+    return key === undefined ? null : ((await decryptFor<PagePosition>(caller, pageToken, key)) ?? null)
   }
 
   /** Deletes everything: the agent was removed. */
@@ -78,6 +80,15 @@ export class OwnerStore {
     this.#alarm.clear()
     const next = this.#table.deleteExpired(Date.now())
     if (next !== undefined) await this.#alarm.wakeAt(next)
+  }
+
+  async #recordStarted(): Promise<boolean[]> {
+    // The requests that have arrived come before a timer.
+    await new Promise(resolve => setTimeout(resolve, 0))
+    const started = this.#started.splice(0)
+    this.#recording = undefined
+    await this.#alarm.wakeAt(Date.now() + EXPIRY_INTERVAL_MS)
+    return this.#table.record(started)
   }
 
   /** Encrypts a position for one caller: the agent's token often contains the id of a task of another caller. */

@@ -1,13 +1,13 @@
 import { CLEARED_ID_SECONDS, MAX_OWNED_IDS, OWNED_ID_LIFETIME_SECONDS } from '../../limits.ts'
 
-/** The kind of an id. */
-export type Kind = 'task' | 'context'
-
 /** Ids of tasks and contexts. */
 export type Ids = { tasks: readonly string[]; contexts: readonly string[] }
 
-/** The owner of each task and context, by id: the subject of a caller, or `UNOWNED`. */
-export type Owners = { tasks: Map<string, string>; contexts: Map<string, string> }
+/** The ids that a response has started, and the caller of it. */
+export type Started = { caller: string; ids: Ids }
+
+/** The owner of each task and context, by key: the subject of a caller, or `UNOWNED`. */
+export type Owners = Map<string, string>
 
 /** The owner of what an agent starts for anonymous callers: every caller with the id may use it. */
 export const UNOWNED = ''
@@ -27,6 +27,18 @@ const EVICTED_SHARE = 0.01
 /** Checks whether a caller may use a task or context with this owner. Without one, it does not exist. */
 export const mayUse = (caller: string, owner: string | undefined): boolean => owner === caller || owner === UNOWNED
 
+/** Returns the keys of tasks and contexts. */
+export const keysOf = ({ tasks, contexts }: Ids): string[] => [...tasks.map(taskKey), ...contexts.map(contextKey)]
+
+/** Returns the key of a task. */
+export const taskKey = (id: string): string => `task ${id.toWellFormed()}`
+
+/** Returns the key of a context. It begins with the folded id, which its variants share. */
+export const contextKey = (id: string): string => `context ${fold(id)}\n${id}`.toWellFormed()
+
+/** Folds case and punctuation, which some agents and their databases ignore in an id. Callers choose only ASCII. */
+const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context
+
 /** The owners of the tasks and contexts of an agent, in the SQLite database of its Durable Object. */
 export class OwnerTable {
   readonly #sql: SqlStorage
@@ -36,14 +48,10 @@ export class OwnerTable {
   constructor(sql: SqlStorage, { maxIds = MAX_OWNED_IDS } = {}) {
     this.#sql = sql
     this.#maxIds = maxIds
+    // Each index adds a written row to each id: only the daily expiry would need one of `used`.
     sql.exec(`
-      CREATE TABLE IF NOT EXISTS owners (
-        kind TEXT NOT NULL, id TEXT NOT NULL, owner TEXT NOT NULL, folded TEXT, used INTEGER NOT NULL,
-        PRIMARY KEY (kind, id)
-      ) WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS owners_by_owner ON owners (owner, kind, used);
-      CREATE INDEX IF NOT EXISTS owners_by_use ON owners (used);
-      CREATE INDEX IF NOT EXISTS owners_folded ON owners (folded) WHERE folded IS NOT NULL`)
+      CREATE TABLE IF NOT EXISTS owners (key TEXT PRIMARY KEY, owner TEXT NOT NULL, used INT NOT NULL) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS owners_by_owner ON owners (owner)`)
     this.#size = this.#count()
   }
 
@@ -54,35 +62,41 @@ export class OwnerTable {
    * with the known caller that names it next.
    */
   use(caller: string, ids: Ids, claim: boolean): Owners | null {
-    const [tasks, contexts] = [this.#find('task', ids.tasks), this.#find('context', ids.contexts)]
-    const unknown = ids.contexts.filter(id => !contexts.has(id))
-    const variants = unknown.flatMap(id => this.#ownersOfVariants(id))
-    const owners = [...ids.tasks.map(id => tasks.get(id)), ...contexts.values(), ...variants]
-    if (!owners.every(owner => mayUse(caller, owner)) || unknown.length > (claim ? 1 : 0)) return null
-    this.#touch('task', ids.tasks)
-    this.#touch('context', ids.contexts)
-    if (caller !== UNOWNED) this.#insert('context', unknown, caller, contexts)
-    this.#evict()
-    return { tasks, contexts }
+    const owners = this.#find(keysOf(ids))
+    const unknown = ids.contexts.map(contextKey).filter(key => !owners.has(key))
+    const tasks = ids.tasks.map(id => owners.get(taskKey(id)))
+    const all = [...tasks, ...owners.values(), ...unknown.flatMap(key => this.#ownersOfVariants(key))]
+    if (!all.every(owner => mayUse(caller, owner)) || unknown.length > (claim ? 1 : 0)) return null
+    const touch = 'UPDATE owners SET used = ? WHERE key IN (SELECT value FROM json_each(?)) AND used < ?'
+    this.#sql.exec(touch, Date.now(), JSON.stringify([...owners.keys()]), Date.now() - EXPIRY_INTERVAL_MS)
+    const claimed: Owners = new Map(caller === UNOWNED ? [] : unknown.map(key => [key, caller]))
+    this.#insert(claimed)
+    return new Map([...owners, ...claimed])
   }
 
-  /** Makes ids that an agent started the caller's. Returns their owners; null if one of them is another caller's. */
-  record(caller: string, ids: Ids): Owners | null {
-    const [tasks, contexts] = [this.#find('task', ids.tasks), this.#find('context', ids.contexts)]
-    if (![...tasks.values(), ...contexts.values()].every(owner => mayUse(caller, owner))) return null
-    this.#insert('task', ids.tasks, caller, tasks)
-    this.#insert('context', ids.contexts, caller, contexts)
-    this.#evict()
-    return { tasks, contexts }
+  /**
+   * Makes what responses have started their callers', in this order. Returns for each response whether its caller may
+   * use all of its ids; if not, none of them is recorded.
+   */
+  record(responses: readonly Started[]): boolean[] {
+    const known = this.#find(responses.flatMap(({ ids }) => keysOf(ids)))
+    const started: Owners = new Map()
+    const areUsable = responses.map(({ caller, ids }) => {
+      const keys = keysOf(ids)
+      if (!keys.every(key => mayUse(caller, known.get(key) ?? started.get(key) ?? caller))) return false
+      for (const key of keys) if (!known.has(key) && !started.has(key)) started.set(key, caller)
+      return true
+    })
+    this.#insert(started)
+    return areUsable
   }
 
   /** Returns which of the tasks are the caller's own, and how many it has in all. Anonymous callers have none. */
   own(caller: string, tasks: readonly string[]): { own: string[]; total: number } {
     if (caller === UNOWNED) return { own: [], total: 0 }
-    const owners = this.#find('task', tasks)
-    const sql = "SELECT count(*) AS total FROM owners WHERE owner = ? AND kind = 'task'"
-    const { total } = this.#sql.exec<{ total: number }>(sql, caller).one()
-    return { own: tasks.filter(id => owners.get(id) === caller), total }
+    const owners = this.#find(tasks.map(taskKey))
+    const own = tasks.filter(id => owners.get(taskKey(id)) === caller)
+    return { own, total: this.#count("WHERE owner = ? AND key > 'task'", caller) }
   }
 
   /** Releases all ids. Returns when `deleteExpired` may delete them, so that they can be owned again. */
@@ -101,51 +115,34 @@ export class OwnerTable {
     return released !== null ? released + RELEASE_MS : this.#size > 0 ? now + EXPIRY_INTERVAL_MS : undefined
   }
 
-  #find(kind: Kind, ids: readonly string[]): Map<string, string> {
-    if (ids.length === 0) return new Map()
-    const sql = 'SELECT id, owner FROM owners WHERE kind = ? AND id IN (SELECT value FROM json_each(?))'
-    const rows = this.#sql.exec<{ id: string; owner: string }>(sql, kind, JSON.stringify(ids))
-    return new Map(rows.toArray().map(({ id, owner }) => [id, owner]))
+  #find(keys: readonly string[]): Owners {
+    const sql = 'SELECT key, owner FROM owners WHERE key IN (SELECT value FROM json_each(?))'
+    return new Map(this.#sql.exec(sql, JSON.stringify(keys)).raw<[key: string, owner: string]>())
   }
 
   #ownersOfVariants(context: string): string[] {
-    const rows = this.#sql.exec<{ owner: string }>('SELECT DISTINCT owner FROM owners WHERE folded = ?', fold(context))
-    return rows.toArray().map(({ owner }) => owner)
-  }
-
-  /** Makes ids without an owner the caller's, and adds them to those that were found. */
-  #insert(kind: Kind, ids: readonly string[], owner: string, found: Map<string, string>): void {
-    const sql = 'INSERT OR IGNORE INTO owners (kind, id, owner, folded, used) VALUES (?, ?, ?, ?, ?)'
-    for (const id of ids) {
-      if (found.has(id)) continue
-      this.#sql.exec(sql, kind, id, owner, kind === 'context' ? fold(id) : null, Date.now())
-      this.#size++
-      found.set(id, owner)
-    }
-  }
-
-  #touch(kind: Kind, ids: readonly string[]): void {
-    if (ids.length === 0) return
-    const sql = 'UPDATE owners SET used = ? WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) AND used < ?'
-    this.#sql.exec(sql, Date.now(), kind, JSON.stringify(ids), Date.now() - EXPIRY_INTERVAL_MS)
+    const [folded] = context.split('\n')
+    const sql = 'SELECT DISTINCT owner FROM owners WHERE key > ? AND key < ?'
+    return [...this.#sql.exec(sql, `${folded}\n`, `${folded}\v`).raw<[string]>()].flat()
   }
 
   /** While the table is full, deletes from the owner with most, tasks first: nobody can use a task without a row. */
-  #evict(): void {
-    const sql = `DELETE FROM owners WHERE (kind, id) IN (
-      SELECT kind, id FROM owners
+  #insert(owners: Owners): void {
+    if (owners.size === 0) return
+    const insert = 'INSERT INTO owners (key, owner, used) SELECT key, value, ? FROM json_each(?)'
+    this.#sql.exec(insert, Date.now(), JSON.stringify(Object.fromEntries(owners)))
+    this.#size += owners.size
+    const evict = `DELETE FROM owners WHERE key IN (
+      SELECT key FROM owners
       WHERE owner = (SELECT owner FROM owners GROUP BY owner ORDER BY count(*) DESC LIMIT 1)
-      ORDER BY kind DESC, used LIMIT ?)`
+      ORDER BY key > 'task' DESC, used LIMIT ?)`
     while (this.#size > this.#maxIds) {
-      this.#sql.exec(sql, Math.max(1, Math.floor(this.#maxIds * EVICTED_SHARE)))
+      this.#sql.exec(evict, Math.max(1, Math.floor(this.#maxIds * EVICTED_SHARE)))
       this.#size = this.#count()
     }
   }
 
-  #count(): number {
-    return this.#sql.exec<{ count: number }>('SELECT count(*) AS count FROM owners').one().count
+  #count(where = '', ...values: SqlStorageValue[]): number {
+    return this.#sql.exec<{ count: number }>(`SELECT count(*) AS count FROM owners ${where}`, ...values).one().count
   }
 }
-
-/** Folds case and punctuation, which some agents and their databases ignore in an id. Callers choose only ASCII. */
-const fold = (context: string): string => context.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '') || context

@@ -5,7 +5,7 @@ import type { ResultFacts } from '../../../src/a2a/read-result.ts'
 import type { Authentication } from '../../../src/auth/principal.ts'
 import { checkTaskOwner, type OwnedCall } from '../../../src/gateway/tasks/owned-call.ts'
 import type { AgentPage } from '../../../src/gateway/tasks/owner-store.ts'
-import { OwnerTable } from '../../../src/gateway/tasks/owner-table.ts'
+import { type Ids, OwnerTable } from '../../../src/gateway/tasks/owner-table.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_TASK_ID_LENGTH } from '../../../src/limits.ts'
 import { callWith } from '../../support/calls.ts'
@@ -33,7 +33,7 @@ beforeEach(() => {
   }
   const object = {
     use: (...args: Parameters<OwnerTable['use']>) => respond('use', table.use(...args)),
-    record: (...args: Parameters<OwnerTable['record']>) => respond('record', table.record(...args)),
+    record: (caller: string, ids: Ids) => respond('record', table.record([{ caller, ids }])[0]),
     openPage: (_caller: string, token: string) =>
       respond('openPage', token === 'sealed' && { token: 'agents', skip: 0, seen: 1 }),
     page: (caller: string, { tasks, next }: AgentPage) => {
@@ -111,6 +111,9 @@ describe('an answer', () => {
     const event = facts([{ id: 'a1', contextId: 'c1' }], ['c1'])
     expect(await inspect(event)).toBeUndefined()
     for (let count = 0; count < 10; count++) expect(inspect(event)).toBeUndefined()
+    // The stream lasts longer than the isolate remembers owners.
+    vi.useFakeTimers({ now: Date.now() + 60_001 })
+    expect(inspect(event)).toBeUndefined()
     expect(await inspect(facts([{ id: 'a2', contextId: 'c1' }], ['c1']))).toBeUndefined()
     expect(requests).toEqual(['record', 'record'])
   })

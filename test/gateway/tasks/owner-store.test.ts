@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { OwnerStore, type PagePosition } from '../../../src/gateway/tasks/owner-store.ts'
+import { taskKey } from '../../../src/gateway/tasks/owner-table.ts'
 import { MAX_PAGE_TOKEN_LENGTH, OWNED_ID_LIFETIME_SECONDS } from '../../../src/limits.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
 
@@ -9,7 +10,7 @@ const FIRST_PAGE: PagePosition = { token: '', skip: 0, seen: 0 }
 let storage: TestStorage
 let store: OwnerStore
 beforeEach(async () => {
-  vi.useFakeTimers({ now: 0 })
+  vi.useFakeTimers({ now: 0, toFake: ['Date'] })
   storage = openStorage()
   store = new OwnerStore(storage.storage)
   await store.record('token:a', { tasks: ['a1', 'a2', 'a3'], contexts: [] })
@@ -104,13 +105,63 @@ it('loses no owner when the object starts again', async () => {
   expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).not.toBeNull()
 })
 
+describe('responses that arrive at the same time', () => {
+  const started = (id: string) => ({ tasks: [id], contexts: [`context of ${id}`] })
+
+  it('are recorded with one statement, before any of them is sent', async () => {
+    const exec = vi.spyOn(storage.storage.sql, 'exec')
+    const isRecorded = (query: string) => query.startsWith('INSERT')
+    const whenSent = ['t1', 't2', 't3'].map(async id => {
+      await store.record(`token:${id}`, started(id))
+      return exec.mock.calls.filter(([query]) => isRecorded(query)).length
+    })
+    expect(await Promise.all(whenSent)).toEqual([1, 1, 1])
+    store = new OwnerStore(storage.storage)
+    for (const id of ['t1', 't2', 't3']) expect(await store.use(`token:${id}`, started(id), false), id).not.toBeNull()
+  })
+
+  it('never make one id that of two callers', async () => {
+    const callers = ['token:c', 'token:d', 'token:e']
+    const shown = await Promise.all(callers.map(caller => store.record(caller, started('t1'))))
+    expect(shown).toEqual([true, false, false])
+    const claimed = await Promise.all([
+      store.record('token:d', { tasks: [], contexts: ['chosen'] }),
+      store.use('token:c', { tasks: [], contexts: ['chosen'] }, true),
+    ])
+    expect(claimed).toEqual([false, expect.any(Map)])
+  })
+
+  it('are all withheld if they cannot be recorded, and the next ones are not', async () => {
+    const { sql } = storage.storage
+    const { exec } = sql
+    vi.spyOn(sql, 'exec').mockImplementation((query, ...values) => {
+      if (query.startsWith('INSERT')) throw new Error('disk full')
+      return exec(query, ...values)
+    })
+    const failing = ['t1', 't2'].map(id => store.record('token:c', started(id)))
+    expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    vi.restoreAllMocks()
+    expect(await store.use('token:c', { tasks: ['t1'], contexts: [] }, false)).toBeNull()
+    expect(await store.record('token:d', started('t1'))).toBe(true)
+  })
+
+  it('are withheld if the alarm cannot be set, and set it with the next ones', async () => {
+    storage = openStorage()
+    store = new OwnerStore(storage.storage)
+    vi.spyOn(storage.storage, 'setAlarm').mockRejectedValueOnce(new Error('down'))
+    await expect(store.record('token:c', started('t1'))).rejects.toThrow('down')
+    expect(await store.record('token:c', started('t1'))).toBe(true)
+    expect(storage.alarms).toEqual([DAY_MS])
+  })
+})
+
 it('forgets everything about an agent that was removed', async () => {
   const { nextPageToken } = await page(['a1'], 'next')
   await store.clear()
   const ids = { tasks: ['a1'], contexts: [] }
   expect([await store.use('token:a', ids, false), storage.alarm, storage.values.size]).toEqual([null, null, 0])
   expect(await store.openPage('token:a', nextPageToken)).toBeNull()
-  expect(await store.record('token:b', ids)).toEqual({ tasks: new Map([['a1', 'token:b']]), contexts: new Map() })
+  expect(await store.record('token:b', ids)).toBe(true)
   expect(storage.alarm).toBe(DAY_MS)
 })
 
@@ -158,7 +209,7 @@ describe('the tasks of an agent whose ids begin again', () => {
   })
 
   it('are reached by nobody from now on, and by no new caller while isolates may remember the old ones', async () => {
-    expect([await store.use('token:a', ids, false), await store.record('token:b', ids)]).toEqual([null, null])
+    expect([await store.use('token:a', ids, false), await store.record('token:b', ids)]).toEqual([null, false])
     expect((await page(['a1', 'a2'], '')).own).toEqual([])
     expect(storage.alarm).toBe(DAY_MS / 2 + 2 * MINUTE_MS)
   })
@@ -166,10 +217,10 @@ describe('the tasks of an agent whose ids begin again', () => {
   it('are those of whoever starts them two minutes later', async () => {
     await fireAlarm()
     expect(await store.use('token:a', ids, false)).toBeNull()
-    expect((await store.record('token:b', ids))?.tasks).toEqual(new Map([['a1', 'token:b']]))
+    expect(await store.record('token:b', ids)).toBe(true)
     expect([await store.use('token:a', ids, false), await store.use('token:b', ids, false)]).toEqual([
       null,
-      { tasks: new Map([['a1', 'token:b']]), contexts: new Map() },
+      new Map([[taskKey('a1'), 'token:b']]),
     ])
   })
 
@@ -178,10 +229,10 @@ describe('the tasks of an agent whose ids begin again', () => {
     vi.setSystemTime(DAY_MS / 2 + MINUTE_MS)
     await store.release()
     await fireAlarm()
-    expect(await store.record('token:b', ids)).not.toBeNull()
-    expect(await store.record('token:c', { tasks: ['b2'], contexts: [] })).toBeNull()
+    expect(await store.record('token:b', ids)).toBe(true)
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: [] })).toBe(false)
     await fireAlarm()
-    expect(await store.record('token:c', { tasks: ['b2'], contexts: ['c'] })).not.toBeNull()
+    expect(await store.record('token:c', { tasks: ['b2'], contexts: ['c'] })).toBe(true)
     expect(storage.alarm).toBe(Date.now() + DAY_MS)
   })
 })
