@@ -39,8 +39,7 @@ const findNamed = (path: string, cwd: string): FoundFile[] => {
     throw new UsageError(`${path} does not exist.${didYouMean(join(path), names)}`)
   }
   const { root, matches } = target
-  const found = isFolder(root, cwd) ? filesIn(root, cwd) : []
-  const files = found.filter(file => matches?.(relative(root, file)) ?? true)
+  const files = (isFolder(root, cwd) ? filesIn(root, cwd) : []).filter(file => matches?.(relative(root, file)) ?? true)
   if (matches && files.length === 0) throw new UsageError(`No card matches ${path}.`)
   return files.map(file => ({
     ...{ file, root },

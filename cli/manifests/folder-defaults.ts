@@ -22,7 +22,7 @@ export const findDefaults = (folder: string, cwd: string): string | undefined =>
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 
 /** A folder of cards; `root` is the folder above it, or itself, that was named. */
-export type CardFolder = { folder: string; root: string; cwd: string }
+type CardFolder = { folder: string; root: string; cwd: string }
 
 /**
  * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, so

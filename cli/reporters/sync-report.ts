@@ -2,7 +2,7 @@ import type { Issue, Severity } from '../../src/card/model/index.ts'
 import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import { ACTIONS, type AgentResult, callRules, isNoteworthy, isUncallable, type SyncResult } from '../sync/index.ts'
-import { colors, formatCount } from '../terminal.ts'
+import { colors, formatCount, plain } from '../terminal.ts'
 import { diffLines, toJsonPatch } from './manifest-diff.ts'
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
@@ -37,12 +37,14 @@ export const syncText = (
 ): string[] => {
   const { url, results } = result
   const lines = (shown ?? results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
+  const issues = lines.filter(isPushed).flatMap(each => each.issues ?? [])
+  const infos = issues.filter(({ issue }) => issue.severity === 'info')
   const uncallable = results.filter(isUncallable).length
   const hint = uncallable > 0 ? `, ${colors.yellow(`${uncallable} of which cannot be called yet (see above)`)}` : ''
   return [
     ...agentTexts(lines, strict),
     ...stopText(result),
-    ...(quiet ? [] : infoCountText(lines)),
+    ...(quiet || infos.length === 0 ? [] : [colors.dim(`${formatCount(infos.length, 'info')}, ${INFOS_HINT}`)]),
     colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`) + hint,
   ]
 }
@@ -135,12 +137,6 @@ const isPushed = ({ action }: AgentResult): boolean => action !== 'unchanged' &&
 /** Names the command that shows the infos that are only counted. */
 export const INFOS_HINT = 'shown by npx sync-card lint FILE'
 
-const infoCountText = (results: readonly AgentResult[]): string[] => {
-  const issues = results.flatMap(each => (isPushed(each) ? (each.issues ?? []) : []))
-  const count = issues.filter(({ issue }) => issue.severity === 'info').length
-  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, ${INFOS_HINT}`)]
-}
-
 /** Names what remains, unless nothing was done: what was done has a line each, and the summary counts both. */
 const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
   const reasons = [interrupted ? 'interrupted' : [], failure ?? []].flat()
@@ -178,4 +174,58 @@ export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncRe
   }))
   const reported = skipped.length > 0 ? skipped : undefined
   return JSON.stringify({ url, exitCode, interrupted, failure, skipped: reported, agents })
+}
+
+/** GitHub rejects comments of more than 65,536 characters. The rest is for what the action adds. */
+const MAX_COMMENT_LENGTH = 60_000
+const MAX_ROWS = 100
+const MAX_NAME_LENGTH = 200
+
+/** Actions as a comment on a pull request shows them: what is to be done once it is merged. */
+const VERBS: Readonly<Record<string, string>> = { 'to create': 'create', 'to update': 'update', 'to delete': 'delete' }
+
+/** Formats a comparison for a comment on a pull request. Its texts stay text, whatever they contain. */
+export const diffMarkdown = ({ url, results, failure, interrupted }: SyncResult): string => {
+  const shown = results.filter(isNoteworthy)
+  const rows = shown
+    .slice(0, MAX_ROWS)
+    .map(({ action, id, file }) => `| ${VERBS[action] ?? action} | ${codeSpan(id)} | ${codeSpan(file)} |`)
+  if (shown.length > MAX_ROWS) rows.push(`| | and ${shown.length - MAX_ROWS} more | |`)
+  const stopped = interrupted ? 'interrupted' : failure
+  const head = [
+    `### Agent Cards at ${codeSpan(url)}`,
+    ...(stopped === undefined ? [] : [`**Not everything was compared**: ${codeSpan(stopped)}`]),
+    ...(shown.length === 0 ? [] : [['| | agent | file |', '|---|---|---|', ...rows].join('\n')]),
+  ].join('\n\n')
+  const summary = results.length === 0 ? 'No agent was compared.' : `${countsText(results)}.`
+  return [head, ...foldedSections(shown, MAX_COMMENT_LENGTH - head.length), summary].join('\n\n')
+}
+
+/** Keeps the characters of names and paths. Any other could end a code span or a cell, or hide what is written. */
+const codeSpan = (text = ''): string =>
+  text === '' ? '' : `\`${abbreviate(text).replace(/[^\p{L}\p{N} ._~:/\\#@+,=()[\]…-]/gu, '\ufffd')}\``
+
+const abbreviate = (text: string): string =>
+  text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text
+
+const foldedSections = (results: readonly AgentResult[], maxLength: number): string[] => {
+  const sections = results.flatMap(foldedSection)
+  let remaining = maxLength
+  const fitting = sections.filter(({ length }) => {
+    const fits = length <= remaining
+    if (fits) remaining -= length
+    return fits
+  })
+  const omitted = sections.length - fitting.length
+  return omitted === 0 ? fitting : [...fitting, `${formatCount(omitted, 'more difference')} too long for a comment.`]
+}
+
+const foldedSection = ({ id, file, detail, change, problems = [] }: AgentResult): string[] => {
+  const lines = [detail ?? [], distinct(problems.map(problemText)), change ? diffLines(change) : []].flat()
+  if (lines.length === 0) return []
+  const text = lines.map(plain).join('\n')
+  // With more backticks than the text has in a row, none of its lines ends the block.
+  const fence = '`'.repeat(Math.max(2, ...(text.match(/`+/g) ?? []).map(run => run.length)) + 1)
+  const name = abbreviate(id ?? file ?? '').replace(/[^\p{L}\p{N} ._/#…-]/gu, '\ufffd')
+  return [`<details><summary><code>${name}</code></summary>\n\n${fence}diff\n${text}\n${fence}\n\n</details>`]
 }

@@ -118,7 +118,7 @@ const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context)
 }
 
 const readSet = (folder: string, { cwd }: Context): string | undefined => {
-  const { set } = readFolderDefaults({ folder, root: folder, cwd })
+  const { set } = readFolderDefaults(folder, folder, cwd)
   return typeof set === 'string' ? set : undefined
 }
 

@@ -57,12 +57,11 @@ export const pullCards = async (
   options: PullOptions,
   context: Context,
 ): Promise<PullResult> => {
-  const { out, signal } = options
-  rejectLinkOutside(out, context.cwd)
-  const folder = readFolder(out, host, context.cwd)
+  rejectLinkOutside(options.out, context.cwd)
+  const folder = readFolder(options.out, host, context.cwd)
   const ownSet = typeof folder.defaults.set === 'string' ? folder.defaults.set : undefined
   const set = options.ids.length > 0 || options.all ? undefined : (options.set ?? host.set ?? ownSet)
-  const breaker = new Breaker(signal)
+  const breaker = new Breaker(options.signal)
   const ids = await breaker.call(() => listIds(client, options, set))
   const fetched = await forEach({ context, breaker }, 'Fetching', ids ?? [], id =>
     breaker.call(() => fetchAgent(client, id)),
@@ -91,7 +90,7 @@ type OwnFile = { file: string; manifest?: JsonObject; other?: string }
 type Folder = ReturnType<typeof readFolder>
 
 const readFolder = (path: string, { url, set }: HostSettings, cwd: string) => {
-  const defaults = readFolderDefaults({ folder: path, root: path, cwd })
+  const defaults = readFolderDefaults(path, path, cwd)
   const { drafts, invalid, skipped } = loadManifests(isFolder(path, cwd) ? [path] : [], url, cwd)
   const files = new Map<string, OwnFile>()
   /** The paths that describe agents, in lower case: on some machines, case does not count. */
@@ -144,7 +143,7 @@ const createDefaults = (agents: readonly Fetched[], folder: Folder, cwd: string)
   if (!isNew || typeof set !== 'string' || !agentIdPattern.test(set)) return undefined
   const file = join(folder.path, 'defaults.yaml')
   if (!createFile(file, starterDefaults(set), cwd)) return undefined
-  folder.defaults = readFolderDefaults({ folder: folder.path, root: folder.path, cwd })
+  folder.defaults = readFolderDefaults(folder.path, folder.path, cwd)
   return file
 }
 
@@ -157,7 +156,7 @@ const writeAgent = ({ id, manifest }: Fetched, folder: Folder, force: boolean, c
   if (!force) return { id, file, action: 'differs', change, ...(!own.manifest && { detail: 'the file is invalid' }) }
   const reason = findObstacle(own)
   if (reason !== undefined) return { id, file, action: 'not written', detail: reason, change }
-  const defaults = readFolderDefaults({ folder: dirname(file), root: folder.path, cwd })
+  const defaults = readFolderDefaults(dirname(file), folder.path, cwd)
   const text = renderAgent({ id, manifest }, file, { ...folder, defaults })
   if (text === undefined) return { id, file, action: 'not written', detail: NOT_EXPRESSIBLE, change }
   replaceFile(file, text, cwd)
