@@ -138,7 +138,7 @@ export const pathsToWatch = (named: readonly string[], cwd: string) => {
     const target = readTarget(path, cwd)
     const folder = typeof target === 'object' ? target.root : dirname(path)
     if (typeof target === 'object') roots.push(resolve(cwd, folder))
-    return foldersAbove({ folder, root: folder, cwd }).map(each => resolve(cwd, each))
+    return foldersAbove(folder, folder, cwd).map(each => resolve(cwd, each))
   })
   const files = new Set([
     ...named.map(path => resolve(cwd, path)),

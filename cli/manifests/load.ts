@@ -71,7 +71,7 @@ const createDefaultsReader = (cwd: string) => {
   const byFolder = new Map<string, Defaults | Problems>()
   return (folder: string, root: string): Defaults | Problems => {
     let inherited: Defaults = { manifest: {}, sources: [] }
-    for (const each of foldersAbove({ folder, root, cwd })) {
+    for (const each of foldersAbove(folder, root, cwd)) {
       const own = byFolder.get(each) ?? loadDefaults(each, root, cwd)
       byFolder.set(each, own)
       if ('problems' in own) return own

@@ -6,7 +6,6 @@ import { colors } from '../terminal.ts'
 
 type CardChange = ResponseOf<'GET /agents/:id/revisions/:seq/diff'>['manifest'][number]
 
-/** The manifests of the host and of a file. */
 type Change = { before: JsonObject; after: JsonObject }
 
 /** Returns what differs between two manifests, for people: added lines begin with `+`, removed ones with `-`. */

@@ -93,16 +93,15 @@ const readFolder = (path: string, { url, set }: HostSettings, cwd: string) => {
   const defaults = readFolderDefaults(path, path, cwd)
   const { drafts, invalid, skipped } = loadManifests(isFolder(path, cwd) ? [path] : [], url, cwd)
   const files = new Map<string, OwnFile>()
-  /** The paths that describe agents, in lower case: on some machines, case does not count. */
-  const taken = new Set<string>()
   const add = (id: string, own: OwnFile): void => {
     const other = files.get(id)?.file
     files.set(id, { ...own, ...(other !== undefined && { other }) })
-    taken.add(pathOf(own.file))
   }
   for (const { id, file } of invalid) if (id !== undefined) add(id, { file })
   for (const { id, file, manifest } of drafts)
     add(id, { file, manifest: toComparable(set === undefined ? manifest : { ...manifest, set }) })
+  /** The paths that describe agents, in lower case: on some machines, case does not count. */
+  const taken = new Set([...drafts, ...invalid].map(({ file }) => pathOf(file)))
   const broken = invalid.find(({ id }) => id === undefined)
   const unread = skipped.find(isUnread)
   const doubt = broken
@@ -123,7 +122,6 @@ const listIds = async (client: HostClient, { ids, only }: PullOptions, set: stri
   return registered.filter(createFilter(only))
 }
 
-/** A registered agent, in the form in which manifests are compared. */
 type Fetched = { id: string; manifest: JsonObject }
 
 /** Ids become file names, so ids of the host that are invalid are neither requested nor written. */

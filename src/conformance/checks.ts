@@ -17,15 +17,7 @@ import { isJsonObject, type Json } from '../json/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
 import type { StoredManifest } from '../registry/tables/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
-import {
-  type CallTest,
-  harmlessTests,
-  NOT_APPLICABLE,
-  passIf,
-  sendingTests,
-  type Verdict,
-  writeCall,
-} from './call-tests.ts'
+import { harmlessTests, NOT_APPLICABLE, passIf, sendingTests, type Verdict, writeCall } from './call-tests.ts'
 import { type Answer, type CheckedAgent, createAgentSend, createGateSend, sendToAgent, sendToHost } from './exchange.ts'
 import { describeDocument, isUnansweredFailure, readDocument, readOutcome } from './outcome.ts'
 
@@ -72,15 +64,10 @@ type TestPath = Pick<ReceiptTest, 'through'> & { protocol: Protocol; send: Retur
 const protocolOf = ({ binding, version }: CallTarget): Protocol => ({ binding, version })
 
 /** Runs tests one after the other, by default the harmless ones: those first that the gate answers by itself. */
-const runTests = async (
-  agent: CheckedAgent,
-  paths: readonly TestPath[],
-  deadline: number,
-  callTests = harmlessTests,
-): Promise<ReceiptTest[]> => {
+const runTests = async (agent: CheckedAgent, paths: readonly TestPath[], deadline: number, calls = harmlessTests) => {
   const tests: ReceiptTest[] = []
   let unanswered = 0
-  for (const test of callTests)
+  for (const test of calls)
     for (const path of paths) {
       const skip =
         test.skip?.({ ...path, profile: agent.profile }) ??
@@ -95,7 +82,7 @@ const runTests = async (
 }
 
 const runTest = async (
-  test: CallTest,
+  test: (typeof harmlessTests)[number],
   { through, protocol, send }: TestPath,
   { profile, seconds }: Pick<CheckedAgent, 'profile' | 'seconds'>,
   skip: string | undefined,
@@ -160,7 +147,6 @@ const evaluateCard = (answer: Answer): Verdict => passIf(isCard(readDocument(ans
 
 const NO_CARD = 'The answer is no Agent Card.'
 
-/** Tests how this host serves the card of an agent. */
 const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const options = { seconds: agent.seconds, authorized: agent.profile.visibility === 'internal' }
   const get = (file: 'agent-card.json' | 'agent.json', query = '', headers: Record<string, string> = {}) => {
@@ -231,7 +217,7 @@ const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTest[]> =>
     return sendToAgent(agent, address, { url, init }, { seconds, authorized: source !== undefined })
   }
   const first = await get()
-  const test: DocumentTest = {
+  const result = await evaluateDocument({
     id: 'own-card',
     title: 'Serves a card itself',
     through: 'direct',
@@ -246,8 +232,7 @@ const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTest[]> =>
         ? { result: 'skipped', reason: 'The agent serves no card at the origin of its endpoint.' }
         : evaluateCard(answer)
     },
-  }
-  const result = await evaluateDocument(test)
+  })
   if (result.result !== 'passed') return [result]
   const again = await evaluateDocument({
     id: 'own-card-not-modified',

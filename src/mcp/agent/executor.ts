@@ -56,7 +56,7 @@ export const createToolExecutor = (
     }
     const background = createReporter(ids, publish, () => void end())
     const onEnd = (): void => running.end(taskId)
-    begun.run = new ToolRun(tool, { context: contextId, signal: begun.controller.signal, reporter, background, onEnd })
+    begun.run = new ToolRun({ tool, context: contextId, signal: begun.controller.signal, reporter, background, onEnd })
     void begun.run.start()
     await begun.run.answered
   },
@@ -129,7 +129,6 @@ export type BoundTool = {
   call: (options: Pick<CallOptions, 'context' | 'signal' | 'onProgress' | 'onElicitation'>) => Promise<ToolOutcome>
 }
 
-/** Publishes the events of one task. */
 type TaskReporter = ReturnType<typeof createReporter>
 
 /** Returns a reporter that makes the events of a task, and whose `end` follows the last of them. */
@@ -152,6 +151,7 @@ export const createReporter = (
 })
 
 type RunContext = {
+  tool: BoundTool
   /** The id of the A2A context. */
   context: string
   /** Aborted when the task is canceled. */
@@ -165,7 +165,6 @@ type RunContext = {
 
 /** A tool that runs for a task, from the first message of the task to its end, with the elicitations in between. */
 export class ToolRun {
-  readonly #tool: BoundTool
   readonly #context: RunContext
   #reporter: TaskReporter
   #answered = Promise.withResolvers<void>()
@@ -173,8 +172,7 @@ export class ToolRun {
   #lastElicitation: Promise<unknown> = Promise.resolve()
   #elicitations = 0
 
-  constructor(tool: BoundTool, context: RunContext) {
-    this.#tool = tool
+  constructor(context: RunContext) {
     this.#context = context
     this.#reporter = context.reporter
   }
@@ -191,13 +189,13 @@ export class ToolRun {
 
   /** Runs the tool to its end. Never rejects. */
   async start(): Promise<void> {
-    const { context, signal, onEnd } = this.#context
+    const { tool, context, signal, onEnd } = this.#context
     try {
       const onProgress = throttleProgress(text => {
         if (!signal.aborted && !this.#open) this.#reporter.publishStatus('TASK_STATE_WORKING', textMessage(text))
       })
       const onElicitation: CallOptions['onElicitation'] = (elicitation, withdrawn) => this.#ask(elicitation, withdrawn)
-      const outcome = await this.#tool.call({ context, signal, onProgress, onElicitation })
+      const outcome = await tool.call({ context, signal, onProgress, onElicitation })
       if (!signal.aborted) this.#report(outcome)
     } catch (error) {
       // The SDK would send the error's message to the caller.
@@ -222,7 +220,7 @@ export class ToolRun {
     const { publishStatus, publishArtifact } = this.#reporter
     const failed = !('result' in outcome) || outcome.result.isError === true
     const parts = failed ? [] : toParts(outcome.result)
-    if (parts.length > 0) publishArtifact(this.#tool.name, parts)
+    if (parts.length > 0) publishArtifact(this.#context.tool.name, parts)
     if (failed) publishStatus('TASK_STATE_FAILED', failureMessage(outcome))
     else publishStatus('TASK_STATE_COMPLETED')
   }

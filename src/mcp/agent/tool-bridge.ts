@@ -17,7 +17,8 @@ import { type BoundTool, createToolExecutor, logToolCall, RunningTasks } from '.
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
 import { CallerTaskStore, TaskTable } from './task-table.ts'
 import { type BridgeCall, parseObject } from './tool-call.ts'
-import { ToolClient } from './tool-client.ts'
+import { type CallOptions, ToolClient } from './tool-client.ts'
+import type { ToolOutcome } from './tool-outcome.ts'
 
 /** The object wakes that often while tools run or sessions are open, so that the platform does not evict it. */
 const HEARTBEAT_MS = 30_000
@@ -95,25 +96,20 @@ export class ToolBridge {
 
   #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
     const { agent, tool, resource, upstream, timeoutSeconds } = call
-    const bound = (name: string, run: BoundTool['call']): BoundTool => ({
+    const bound = (name: string, run: (options: CallOptions) => Promise<ToolOutcome>): BoundTool => ({
       name,
       call: async options => {
         const begun = Date.now()
-        const outcome = await run(options)
+        const outcome = await run({ ...options, caller, timeoutSeconds })
         if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
         return outcome
       },
     })
     if (tool)
       return bound(tool.name, options =>
-        this.#client.call(upstream, tool.name, parseObject(tool.arguments) ?? {}, {
-          ...options,
-          caller,
-          timeoutSeconds,
-        }),
+        this.#client.call(upstream, tool.name, parseObject(tool.arguments) ?? {}, options),
       )
-    if (!resource) return undefined
-    return bound('resource', options => this.#client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
+    return resource && bound('resource', options => this.#client.read(upstream, resource, options))
   }
 }
 

@@ -180,7 +180,7 @@ describe('the questions of one call', () => {
     }
     const { signal } = new AbortController()
     const context = { context: 'c', signal, reporter, background: reporter, onEnd: () => undefined }
-    await new ToolRun({ name: 'look', call }, context).start()
+    await new ToolRun({ ...context, tool: { name: 'look', call } }).start()
     return statuses
   }
 
