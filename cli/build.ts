@@ -57,7 +57,8 @@ const bundle = async (folder: string): Promise<OutputChunk[]> => {
 const describePackage = (imports: readonly string[]) => {
   const text = readFileSync(join(root, 'package.json'), 'utf8')
   const { version, license, engines, dependencies: pinned } = v.parse(Repository, JSON.parse(text))
-  const names = imports.filter(specifier => !specifier.startsWith('node:')).map(packageName)
+  // The package that a module specifier names, such as `yaml` for `yaml/util`.
+  const names = imports.flatMap(specifier => /^(?!node:)(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [])
   return {
     name: 'sync-card',
     version,
@@ -71,9 +72,6 @@ const describePackage = (imports: readonly string[]) => {
     dependencies: Object.fromEntries([...new Set(names)].sort().map(name => [name, pinnedVersion(name, pinned)])),
   }
 }
-
-/** Returns the package that a module specifier names, such as `yaml` for `yaml/util`. */
-const packageName = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 const pinnedVersion = (name: string, pinned: Readonly<Record<string, string>>): string => {
   const version = pinned[name]

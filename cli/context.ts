@@ -49,8 +49,7 @@ export const processIo = (): Io => ({
 /** Creates the context of a program. `program` is the name before its error messages. */
 export const createContext = (io: Io, program: string): Context => {
   // The nearest folder with hosts. Outside of a repository, no other folder counts: anybody may have written to it.
-  const hasProfiles = (folder: string): boolean => existsSync(join(folder, PROFILES_FILE))
-  const configFolder = foldersOfRepository(io.cwd).find(hasProfiles) ?? io.cwd
+  const configFolder = foldersOfRepository(io.cwd).find(folder => existsSync(join(folder, PROFILES_FILE))) ?? io.cwd
   const processEnv = withoutEmpty(io.env)
   let env: Environment | undefined
   return {

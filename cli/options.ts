@@ -82,8 +82,7 @@ export const suggestCommand = (word: string, program: Command, more: readonly st
   const names = commands.map(command => command.name())
   // Other programs use these names.
   const meant = ['delete', 'rm'].includes(word) ? 'remove' : word
-  const suggestion = didYouMean(meant, [...names, ...more])
-  return `${suggestion} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
+  return `${didYouMean(meant, [...names, ...more])} The commands are ${new Intl.ListFormat('en-GB').format(names)}.`
 }
 
 /** Reads the named files for the host at `origin`, and reports those that are skipped. */

@@ -108,10 +108,9 @@ export const readLiveCard = async (
 
 /** What every version of a host reports. */
 const HostHealth = v.object({ ...v.pick(Health, ['service', 'version', 'missing']).entries, registry: v.string() })
-type HostHealth = v.InferOutput<typeof HostHealth>
 
 /** Makes sure, without the token, that a URL is of a Calling Card host, and reports one of another version. */
-const identifyHost = async (access: HostAccess): Promise<HostHealth> => {
+const identifyHost = async (access: HostAccess) => {
   const { url, inform } = access
   const client = createApiClient({
     ...access,

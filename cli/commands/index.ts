@@ -3,12 +3,12 @@ import { UsageError } from '../errors.ts'
 import { type AddCommand, suggestCommand } from '../options.ts'
 import { addCheck, addConvert, addDiff, addInit, addLint, addPull, addSync, addVerify } from './cards/index.ts'
 import { addCompletion } from './completion.ts'
-import { addAgents, addAudit, addHistory, addKeys, addMove, addRefresh, addToken, addWhoami } from './host/index.ts'
+import { addAgents, addAudit, addHistory, addKeys, addMove, addRefresh, addToken } from './host/index.ts'
 
 /** All commands, in the order of `--help`. The first is the program's own action. */
 const COMMANDS: readonly AddCommand[] = [
   ...[addSync, addInit, addPull, addDiff, addLint, addConvert, addVerify],
-  ...[addAgents, addRefresh, addCheck, addHistory, addWhoami, addToken, addKeys, addAudit, addMove, addCompletion],
+  ...[addAgents, addRefresh, addCheck, addHistory, addToken, addKeys, addAudit, addMove, addCompletion],
 ]
 
 /** Examples for `--help`. A group of commands has the example of the first. */

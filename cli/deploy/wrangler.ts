@@ -16,14 +16,13 @@ export type Wrangler = ReturnType<typeof createWrangler>
 export const createWrangler = (cwd: string, env: Environment) => ({
   /** Deploys with secrets, in a file that is deleted afterwards. `urls` are what wrangler reports. */
   deploy: async (args: readonly string[], secrets?: Readonly<Record<string, string>>) => {
-    const { exitCode, report } = await run(['deploy', ...args], { cwd, env, stdio: 'inherit', secrets })
+    const { exitCode, report } = await run({ cwd, env }, ['deploy', ...args], 'inherit', { secrets })
     const needsLogin = /CLOUDFLARE_API_TOKEN|\blog(?:ged)? ?in\b|authenticat/i.test(failureOf(report))
     return { exitCode, urls: parseDeployedUrls(report), needsLogin }
   },
   /** Returns the names of the Worker's secrets, none without a Worker; undefined if wrangler fails, which shows why. */
   listSecrets: async (args: readonly string[]): Promise<string[] | undefined> => {
-    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
-    const ended = await run(['secret', 'list', '--format', 'json', ...args], { cwd, env, stdio })
+    const ended = await run({ cwd, env }, ['secret', 'list', '--format', 'json', ...args], ['ignore', 'pipe', 'pipe'])
     if (/^Worker ".*" .*not found\./.test(failureOf(ended.report))) return []
     process.stderr.write(ended.stderr)
     const secrets = v.safeParse(parsed(v.array(v.looseObject({ name: v.string() }))), ended.stdout)
@@ -32,21 +31,20 @@ export const createWrangler = (cwd: string, env: Environment) => ({
   /** Stores a secret, and returns the exit code. The value goes through stdin, because ps shows arguments. */
   putSecret: async (name: string, value: string, args: readonly string[]) => {
     const stdio: StdioOptions = ['pipe', 'inherit', 'inherit']
-    return (await run(['secret', 'put', name, ...args], { cwd, env, stdio, input: value })).exitCode
+    return (await run({ cwd, env }, ['secret', 'put', name, ...args], stdio, { input: value })).exitCode
   },
   /** Deletes a secret, after wrangler has asked on a terminal, and returns the exit code. */
   deleteSecret: async (name: string, args: readonly string[]) =>
-    (await run(['secret', 'delete', name, ...args], { cwd, env, stdio: 'inherit' })).exitCode,
+    (await run({ cwd, env }, ['secret', 'delete', name, ...args], 'inherit')).exitCode,
 })
 
-/** The surroundings of wrangler. `input` is what its stdin gets, if that is a pipe. */
-type RunOptions = { cwd: string; env: Environment; stdio: StdioOptions } & {
-  input?: string
-  secrets?: Readonly<Record<string, string>> | undefined
-}
-
-/** Runs wrangler to its end. `report` is what it writes for programs: a JSON object a line. */
-const run = async ([command, ...args]: [string, ...string[]], { cwd, env, stdio, input = '', secrets }: RunOptions) => {
+/** Runs wrangler to its end. `input` is for a stdin that is a pipe. `report` has its JSON lines for programs. */
+const run = async (
+  { cwd, env }: { cwd: string; env: Environment },
+  [command, ...args]: [string, ...string[]],
+  stdio: StdioOptions,
+  { input = '', secrets }: { input?: string; secrets?: Readonly<Record<string, string>> | undefined } = {},
+) => {
   const folder = mkdtempSync(join(tmpdir(), 'calling-card-'))
   const file = join(folder, 'secrets.json')
   const report = join(folder, 'output.ndjson')

@@ -22,11 +22,10 @@ export const readStarted = (file: string): Started | undefined => {
 
 /** Writes which host a file is about, for this user only. Returns the host that it is already about, if that runs. */
 export const claimFile = (file: string, host: Omit<Started, 'began'>): Started | undefined => {
-  const text = JSON.stringify({ ...host, began: whenBegan(host.pid) })
   mkdirSync(dirname(file), { recursive: true })
   for (;;) {
     try {
-      writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+      writeFileSync(file, JSON.stringify({ ...host, began: whenBegan(host.pid) }), { flag: 'wx', mode: 0o600 })
       return undefined
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'EEXIST') throw error

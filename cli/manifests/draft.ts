@@ -76,10 +76,8 @@ const readDraft = (written: ManifestSource, source: ParsedFile, defaults: Defaul
   const checkAs = (id: string): Checked => (errors.length > 0 ? { errors } : check(manifest, { id, origin, isAllowed }))
   const findProblems = (result: Checked): Diagnostic[] => ('errors' in result ? locate(result.errors) : [])
   const named = agentIdFor(source.file, written.manifest.id)
-  if (typeof named !== 'string') {
-    const problems = [...locate([{ pointer: '/id', ...named }]), ...findProblems(checkAs(VALID_ID))]
-    return { file: label, problems }
-  }
+  if (typeof named !== 'string')
+    return { file: label, problems: [...locate([{ pointer: '/id', ...named }]), ...findProblems(checkAs(VALID_ID))] }
   const result = checkAs(named)
   if ('manifest' in result) return { file: label, id: named, sourceMap, unexposed, ...result }
   // An invalid id is the only error that the host finds: the rest of the file is checked with another.

@@ -39,8 +39,7 @@ const findNamed = (path: string, cwd: string): FoundFile[] => {
     throw new UsageError(`${path} does not exist.${didYouMean(join(path), names)}`)
   }
   const { root, matches } = target
-  const found = isFolder(root, cwd) ? filesIn(root, cwd) : []
-  const files = found.filter(file => matches?.(relative(root, file)) ?? true)
+  const files = (isFolder(root, cwd) ? filesIn(root, cwd) : []).filter(file => matches?.(relative(root, file)) ?? true)
   if (matches && files.length === 0) throw new UsageError(`No card matches ${path}.`)
   return files.map(file => ({
     ...{ file, root },
@@ -139,7 +138,7 @@ export const pathsToWatch = (named: readonly string[], cwd: string) => {
     const target = readTarget(path, cwd)
     const folder = typeof target === 'object' ? target.root : dirname(path)
     if (typeof target === 'object') roots.push(resolve(cwd, folder))
-    return foldersAbove({ folder, root: folder, cwd }).map(each => resolve(cwd, each))
+    return foldersAbove(folder, folder, cwd).map(each => resolve(cwd, each))
   })
   const files = new Set([
     ...named.map(path => resolve(cwd, path)),

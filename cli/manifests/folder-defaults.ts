@@ -21,14 +21,11 @@ export const findDefaults = (folder: string, cwd: string): string | undefined =>
 /** The fields that the files of a folder inherit, and the files where they are written, the innermost first. */
 export type Defaults = { manifest: JsonObject; sources: ParsedFile[] }
 
-/** A folder of cards; `root` is the folder above it, or itself, that was named. */
-export type CardFolder = { folder: string; root: string; cwd: string }
-
 /**
  * Returns the folders whose defaults the files of a folder inherit, the outermost first: from the current folder on, so
- * that a single file inherits the same as in its folder, or, outside of it, from `root` on.
+ * that a single file inherits the same as in its folder, or, outside of it, from the named folder `root` on.
  */
-export const foldersAbove = ({ folder, root, cwd }: CardFolder): string[] => {
+export const foldersAbove = (folder: string, root: string, cwd: string): string[] => {
   const top = isIn(resolve(cwd, folder), cwd) ? resolve(cwd) : resolve(cwd, root)
   const folders = [normalize(folder)]
   for (let path = normalize(folder); resolve(cwd, path) !== top && dirname(path) !== path; path = dirname(path))

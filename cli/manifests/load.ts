@@ -6,14 +6,7 @@ import { MAX_FILE_BYTES } from '../context.ts'
 import { isSystemError, UsageError } from '../errors.ts'
 import { type Draft, isDraft, readDrafts } from './draft.ts'
 import { CARDS_FOLDER, findFiles, LINK_OUTSIDE, leadsOutside, noCards, rejectLinkOutside } from './find-files.ts'
-import {
-  applyDefaults,
-  type CardFolder,
-  type Defaults,
-  findDefaults,
-  foldersAbove,
-  readDefaults,
-} from './folder-defaults.ts'
+import { applyDefaults, type Defaults, findDefaults, foldersAbove, readDefaults } from './folder-defaults.ts'
 import { isExternalAgentsName } from './manifest-source.ts'
 import { isUneditedStarter } from './starter.ts'
 
@@ -64,7 +57,7 @@ export const loadManifests = (
 }
 
 /** Returns what the files of a folder inherit; `root` is the folder above it, or itself, that was named. */
-export const readFolderDefaults = ({ folder, root, cwd }: CardFolder): JsonObject => {
+export const readFolderDefaults = (folder: string, root: string, cwd: string): JsonObject => {
   const found = createDefaultsReader(cwd)(folder, root)
   if ('manifest' in found) return found.manifest
   const problems = found.problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`)
@@ -78,8 +71,8 @@ const createDefaultsReader = (cwd: string) => {
   const byFolder = new Map<string, Defaults | Problems>()
   return (folder: string, root: string): Defaults | Problems => {
     let inherited: Defaults = { manifest: {}, sources: [] }
-    for (const each of foldersAbove({ folder, root, cwd })) {
-      const own = byFolder.get(each) ?? loadDefaults({ folder: each, root, cwd })
+    for (const each of foldersAbove(folder, root, cwd)) {
+      const own = byFolder.get(each) ?? loadDefaults(each, root, cwd)
       byFolder.set(each, own)
       if ('problems' in own) return own
       const manifest = applyDefaults(inherited.manifest, own.manifest)
@@ -89,7 +82,7 @@ const createDefaultsReader = (cwd: string) => {
   }
 }
 
-const loadDefaults = ({ folder, root, cwd }: CardFolder): Defaults | Problems => {
+const loadDefaults = (folder: string, root: string, cwd: string): Defaults | Problems => {
   const file = findDefaults(folder, cwd)
   if (file === undefined) return { manifest: {}, sources: [] }
   const source = leadsOutside(file, root, cwd) ? { reason: LINK_OUTSIDE } : readFile(file, cwd)

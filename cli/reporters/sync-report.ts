@@ -1,9 +1,60 @@
+import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/index.ts'
+import { hideSecret } from '../../src/card/lint/index.ts'
 import type { Issue, Severity } from '../../src/card/model/index.ts'
+import { formatPointer, isJsonObject, type Json, type JsonObject, mapMembers } from '../../src/json/index.ts'
+import type { ResponseOf } from '../client/index.ts'
 import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
 import { ACTIONS, type AgentResult, callRules, isNoteworthy, isUncallable, type SyncResult } from '../sync/index.ts'
-import { colors, formatCount } from '../terminal.ts'
-import { diffLines, toJsonPatch } from './manifest-diff.ts'
+import { colors, formatCount, plain } from '../terminal.ts'
+
+type CardChange = ResponseOf<'GET /agents/:id/revisions/:seq/diff'>['manifest'][number]
+
+type Change = { before: JsonObject; after: JsonObject }
+
+/** Returns what differs between two manifests, for people: added lines begin with `+`, removed ones with `-`. */
+const diffLines = ({ before, after }: Change): string[] => {
+  const lines = listChanges(hideManifestSecrets(before), hideManifestSecrets(after)).map(changeText)
+  return lines.length > 0 ? lines : ['only the order of items, or what looks like a secret']
+}
+
+const MARKS: Record<string, string> = { add: colors.green('+'), remove: colors.red('-'), replace: colors.yellow('~') }
+
+/** Formats a change as a line for people. */
+export const changeText = (change: CardChange): string => {
+  const { op, pointer, omitted = [], count } = change
+  if (op === 'more') return `… and ${count} more`
+  const values = (['before', 'after'] as const).flatMap(side =>
+    omitted.includes(side) ? ['(not shown)'] : change[side] === undefined ? [] : [JSON.stringify(change[side])],
+  )
+  return `${MARKS[op] ?? op} ${pointer} ${values.join(' → ')}`
+}
+
+/** Returns what differs between two manifests as a JSON Patch (RFC 6902), for programs. */
+export const toJsonPatch = ({ before, after }: Change): PatchOperation[] =>
+  createPatch(hideManifestSecrets(before), hideManifestSecrets(after))
+
+/** Hides what looks like a secret in the values of a change. */
+export const hideSecretsInChange = ({ before, after, ...change }: CardChange): CardChange => ({
+  ...change,
+  ...(before !== undefined && { before: hideSecrets(before, change.pointer) }),
+  ...(after !== undefined && { after: hideSecrets(after, change.pointer) }),
+})
+
+/** Hides what looks like a secret: a host may have stored one before it refused them. */
+const hideManifestSecrets = (manifest: JsonObject): JsonObject => {
+  const allowed: readonly Json[] = Array.isArray(manifest.allowSecrets) ? manifest.allowSecrets : []
+  return mapMembers(manifest, (value, name) => hideSecrets(value, formatPointer(name), allowed))
+}
+
+/** Hides secrets in a value. `pointer` is where it is in a document, and `allowed` are places to keep. */
+const hideSecrets = (value: Json, pointer: string, allowed: readonly Json[] = []): Json => {
+  if (typeof value === 'string') return allowed.includes(pointer) ? value : hideSecret(value, memberOf(pointer))
+  if (Array.isArray(value))
+    return value.map((item, index) => hideSecrets(item, pointer + formatPointer(index), allowed))
+  if (!isJsonObject(value)) return value
+  return mapMembers(value, (item, name) => hideSecrets(item, pointer + formatPointer(name), allowed))
+}
 
 /** Formats a problem of a file as compilers do, so that editors and terminals turn the position into a link. */
 export const problemText = (at: Diagnostic): string =>
@@ -37,12 +88,14 @@ export const syncText = (
 ): string[] => {
   const { url, results } = result
   const lines = (shown ?? results.filter(isNoteworthy)).filter(({ action }) => !NOT_DONE.includes(action))
+  const issues = lines.filter(isPushed).flatMap(each => each.issues ?? [])
+  const infos = issues.filter(({ issue }) => issue.severity === 'info')
   const uncallable = results.filter(isUncallable).length
   const hint = uncallable > 0 ? `, ${colors.yellow(`${uncallable} of which cannot be called yet (see above)`)}` : ''
   return [
     ...agentTexts(lines, strict),
     ...stopText(result),
-    ...(quiet ? [] : infoCountText(lines)),
+    ...(quiet || infos.length === 0 ? [] : [colors.dim(`${formatCount(infos.length, 'info')}, ${INFOS_HINT}`)]),
     colors.dim(`${url}: ${countsText(results) || 'nothing to do'}`) + hint,
   ]
 }
@@ -135,12 +188,6 @@ const isPushed = ({ action }: AgentResult): boolean => action !== 'unchanged' &&
 /** Names the command that shows the infos that are only counted. */
 export const INFOS_HINT = 'shown by npx sync-card lint FILE'
 
-const infoCountText = (results: readonly AgentResult[]): string[] => {
-  const issues = results.flatMap(each => (isPushed(each) ? (each.issues ?? []) : []))
-  const count = issues.filter(({ issue }) => issue.severity === 'info').length
-  return count === 0 ? [] : [colors.dim(`${formatCount(count, 'info')}, ${INFOS_HINT}`)]
-}
-
 /** Names what remains, unless nothing was done: what was done has a line each, and the summary counts both. */
 const stopText = ({ results, failure, interrupted }: SyncResult): string[] => {
   const reasons = [interrupted ? 'interrupted' : [], failure ?? []].flat()
@@ -178,4 +225,58 @@ export const syncJson = ({ url, results, skipped, failure, interrupted }: SyncRe
   }))
   const reported = skipped.length > 0 ? skipped : undefined
   return JSON.stringify({ url, exitCode, interrupted, failure, skipped: reported, agents })
+}
+
+/** GitHub rejects comments of more than 65,536 characters. The rest is for what the action adds. */
+const MAX_COMMENT_LENGTH = 60_000
+const MAX_ROWS = 100
+const MAX_NAME_LENGTH = 200
+
+/** Actions as a comment on a pull request shows them: what is to be done once it is merged. */
+const VERBS: Readonly<Record<string, string>> = { 'to create': 'create', 'to update': 'update', 'to delete': 'delete' }
+
+/** Formats a comparison for a comment on a pull request. Its texts stay text, whatever they contain. */
+export const diffMarkdown = ({ url, results, failure, interrupted }: SyncResult): string => {
+  const shown = results.filter(isNoteworthy)
+  const rows = shown
+    .slice(0, MAX_ROWS)
+    .map(({ action, id, file }) => `| ${VERBS[action] ?? action} | ${codeSpan(id)} | ${codeSpan(file)} |`)
+  if (shown.length > MAX_ROWS) rows.push(`| | and ${shown.length - MAX_ROWS} more | |`)
+  const stopped = interrupted ? 'interrupted' : failure
+  const head = [
+    `### Agent Cards at ${codeSpan(url)}`,
+    ...(stopped === undefined ? [] : [`**Not everything was compared**: ${codeSpan(stopped)}`]),
+    ...(shown.length === 0 ? [] : [['| | agent | file |', '|---|---|---|', ...rows].join('\n')]),
+  ].join('\n\n')
+  const summary = results.length === 0 ? 'No agent was compared.' : `${countsText(results)}.`
+  return [head, ...foldedSections(shown, MAX_COMMENT_LENGTH - head.length), summary].join('\n\n')
+}
+
+/** Keeps the characters of names and paths. Any other could end a code span or a cell, or hide what is written. */
+const codeSpan = (text = ''): string =>
+  text === '' ? '' : `\`${abbreviate(text).replace(/[^\p{L}\p{N} ._~:/\\#@+,=()[\]…-]/gu, '\ufffd')}\``
+
+const abbreviate = (text: string): string =>
+  text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH - 1)}…` : text
+
+const foldedSections = (results: readonly AgentResult[], maxLength: number): string[] => {
+  const sections = results.flatMap(foldedSection)
+  let remaining = maxLength
+  const fitting = sections.filter(({ length }) => {
+    const fits = length <= remaining
+    if (fits) remaining -= length
+    return fits
+  })
+  const omitted = sections.length - fitting.length
+  return omitted === 0 ? fitting : [...fitting, `${formatCount(omitted, 'more difference')} too long for a comment.`]
+}
+
+const foldedSection = ({ id, file, detail, change, problems = [] }: AgentResult): string[] => {
+  const lines = [detail ?? [], distinct(problems.map(problemText)), change ? diffLines(change) : []].flat()
+  if (lines.length === 0) return []
+  const text = lines.map(plain).join('\n')
+  // With more backticks than the text has in a row, none of its lines ends the block.
+  const fence = '`'.repeat(Math.max(2, ...(text.match(/`+/g) ?? []).map(run => run.length)) + 1)
+  const name = abbreviate(id ?? file ?? '').replace(/[^\p{L}\p{N} ._/#…-]/gu, '\ufffd')
+  return [`<details><summary><code>${name}</code></summary>\n\n${fence}diff\n${text}\n${fence}\n\n</details>`]
 }

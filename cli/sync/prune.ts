@@ -118,7 +118,7 @@ const setOf = ({ folders, drafts, profileSet }: PrunedFolders, context: Context)
 }
 
 const readSet = (folder: string, { cwd }: Context): string | undefined => {
-  const { set } = readFolderDefaults({ folder, root: folder, cwd })
+  const { set } = readFolderDefaults(folder, folder, cwd)
   return typeof set === 'string' ? set : undefined
 }
 
@@ -129,6 +129,6 @@ const isPartOfSet = (folder: string, profileSet: string | undefined, context: Co
     const [cards, path] = [resolve(configFolder, CARDS_FOLDER), resolve(cwd, folder)]
     return path !== cards && isIn(path, cards)
   }
-  const parent = foldersAbove({ folder, root: folder, cwd }).at(-2)
+  const parent = foldersAbove(folder, folder, cwd).at(-2)
   return parent !== undefined && readSet(parent, context) === readSet(folder, context)
 }

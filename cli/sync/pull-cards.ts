@@ -57,12 +57,11 @@ export const pullCards = async (
   options: PullOptions,
   context: Context,
 ): Promise<PullResult> => {
-  const { out, signal } = options
-  rejectLinkOutside(out, context.cwd)
-  const folder = readFolder(out, host, context.cwd)
+  rejectLinkOutside(options.out, context.cwd)
+  const folder = readFolder(options.out, host, context.cwd)
   const ownSet = typeof folder.defaults.set === 'string' ? folder.defaults.set : undefined
   const set = options.ids.length > 0 || options.all ? undefined : (options.set ?? host.set ?? ownSet)
-  const breaker = new Breaker(signal)
+  const breaker = new Breaker(options.signal)
   const ids = await breaker.call(() => listIds(client, options, set))
   const fetched = await forEach({ context, breaker }, 'Fetching', ids ?? [], id =>
     breaker.call(() => fetchAgent(client, id)),
@@ -91,19 +90,18 @@ type OwnFile = { file: string; manifest?: JsonObject; other?: string }
 type Folder = ReturnType<typeof readFolder>
 
 const readFolder = (path: string, { url, set }: HostSettings, cwd: string) => {
-  const defaults = readFolderDefaults({ folder: path, root: path, cwd })
+  const defaults = readFolderDefaults(path, path, cwd)
   const { drafts, invalid, skipped } = loadManifests(isFolder(path, cwd) ? [path] : [], url, cwd)
   const files = new Map<string, OwnFile>()
-  /** The paths that describe agents, in lower case: on some machines, case does not count. */
-  const taken = new Set<string>()
   const add = (id: string, own: OwnFile): void => {
     const other = files.get(id)?.file
     files.set(id, { ...own, ...(other !== undefined && { other }) })
-    taken.add(pathOf(own.file))
   }
   for (const { id, file } of invalid) if (id !== undefined) add(id, { file })
   for (const { id, file, manifest } of drafts)
     add(id, { file, manifest: toComparable(set === undefined ? manifest : { ...manifest, set }) })
+  /** The paths that describe agents, in lower case: on some machines, case does not count. */
+  const taken = new Set([...drafts, ...invalid].map(({ file }) => pathOf(file)))
   const broken = invalid.find(({ id }) => id === undefined)
   const unread = skipped.find(isUnread)
   const doubt = broken
@@ -124,7 +122,6 @@ const listIds = async (client: HostClient, { ids, only }: PullOptions, set: stri
   return registered.filter(createFilter(only))
 }
 
-/** A registered agent, in the form in which manifests are compared. */
 type Fetched = { id: string; manifest: JsonObject }
 
 /** Ids become file names, so ids of the host that are invalid are neither requested nor written. */
@@ -144,7 +141,7 @@ const createDefaults = (agents: readonly Fetched[], folder: Folder, cwd: string)
   if (!isNew || typeof set !== 'string' || !agentIdPattern.test(set)) return undefined
   const file = join(folder.path, 'defaults.yaml')
   if (!createFile(file, starterDefaults(set), cwd)) return undefined
-  folder.defaults = readFolderDefaults({ folder: folder.path, root: folder.path, cwd })
+  folder.defaults = readFolderDefaults(folder.path, folder.path, cwd)
   return file
 }
 
@@ -157,7 +154,7 @@ const writeAgent = ({ id, manifest }: Fetched, folder: Folder, force: boolean, c
   if (!force) return { id, file, action: 'differs', change, ...(!own.manifest && { detail: 'the file is invalid' }) }
   const reason = findObstacle(own)
   if (reason !== undefined) return { id, file, action: 'not written', detail: reason, change }
-  const defaults = readFolderDefaults({ folder: dirname(file), root: folder.path, cwd })
+  const defaults = readFolderDefaults(dirname(file), folder.path, cwd)
   const text = renderAgent({ id, manifest }, file, { ...folder, defaults })
   if (text === undefined) return { id, file, action: 'not written', detail: NOT_EXPRESSIBLE, change }
   replaceFile(file, text, cwd)

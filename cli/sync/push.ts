@@ -46,11 +46,10 @@ export const push = async (
 /** Returns the result of an attempt to register a step; undefined for a conflict, which another attempt may resolve. */
 export const describeOutcome = (step: Step, result: PutResult | ApiError): AgentResult | undefined => {
   if (result instanceof ApiError) return result.status === 412 ? undefined : describeRejection(step, result)
-  const { todo, draft } = step
   // After an upgrade, a host may make a different card from an unchanged manifest.
-  const action = todo === 'create' ? 'created' : todo === 'update' || result.changed ? 'updated' : 'unchanged'
+  const action = step.todo === 'create' ? 'created' : step.todo === 'update' || result.changed ? 'updated' : 'unchanged'
   const described = describeStep(step)
-  const issues = [...hostIssues(draft, result), ...(described.issues ?? [])]
+  const issues = [...hostIssues(step.draft, result), ...(described.issues ?? [])]
   return { ...described, action, ...describePut(result), ...(issues.length > 0 && { issues }) }
 }
 

@@ -1,14 +1,7 @@
 import { writeObject } from '../a2a/bridge/index.ts'
 import { methodOf, type OperationName, operations, pathOf, specifiedError } from '../a2a/index.ts'
 import type { CallProfile } from '../card/index.ts'
-import {
-  createOutputComparison,
-  formOf,
-  type Protocol,
-  type ReceiptTest,
-  versions,
-  type WireVersion,
-} from '../card/model/index.ts'
+import { createOutputComparison, formOf, type Protocol, type ReceiptTest, versions } from '../card/model/index.ts'
 import { jsonRpcMessage, type UpstreamMessage } from '../gateway/upstream/index.ts'
 import { intersects, type JsonObject, parseMediaRange } from '../json/index.ts'
 import type { SendOptions } from './exchange.ts'
@@ -81,7 +74,7 @@ const expectError =
   }
 
 /** Returns whether errors of a version have the reasons of 1.0. */
-const hasReasons = (version: WireVersion): boolean => versions[version].errors === 'details'
+const hasReasons = (version: Protocol['version']): boolean => versions[version].errors === 'details'
 
 /** Returns whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
 const isOfV1 = ({ profile: { targets }, protocol }: TestContext): boolean =>

@@ -17,26 +17,8 @@ import { isJsonObject, type Json } from '../json/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
 import type { StoredManifest } from '../registry/tables/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
-import {
-  type CallTest,
-  harmlessTests,
-  NOT_APPLICABLE,
-  passIf,
-  sendingTests,
-  type TestContext,
-  type Verdict,
-  writeCall,
-} from './call-tests.ts'
-import {
-  type Answer,
-  type CheckedAgent,
-  createDirectSend,
-  createGateSend,
-  type Send,
-  type SendOptions,
-  sendToAgent,
-  sendToHost,
-} from './exchange.ts'
+import { harmlessTests, NOT_APPLICABLE, passIf, sendingTests, type Verdict, writeCall } from './call-tests.ts'
+import { type Answer, type CheckedAgent, createAgentSend, createGateSend, sendToAgent, sendToHost } from './exchange.ts'
 import { describeDocument, isUnansweredFailure, readDocument, readOutcome } from './outcome.ts'
 
 /** Runs all tests of an agent: through the gate, and at the agent itself. With `send`, also those that start work. */
@@ -71,21 +53,21 @@ const checkDirectly = async (agent: CheckedAgent, deadline: number): Promise<Rec
     return [{ ...test, through: 'direct', result: 'skipped' }]
   }
   const paths = targets.map(
-    (target): TestPath => ({ protocol: protocolOf(target), send: createDirectSend(agent, target), through: 'direct' }),
+    (target): TestPath => ({ protocol: protocolOf(target), send: createAgentSend(agent, target), through: 'direct' }),
   )
   return [...(await checkOwnDocuments(agent)), ...(await runTests(agent, paths, deadline))]
 }
 
 /** The protocol of tests, and how they reach the agent. */
-type TestPath = Omit<TestContext, 'profile'> & { send: Send }
+type TestPath = Pick<ReceiptTest, 'through'> & { protocol: Protocol; send: ReturnType<typeof createGateSend> }
 
 const protocolOf = ({ binding, version }: CallTarget): Protocol => ({ binding, version })
 
-/** Runs the harmless tests one after the other, those first that the gate answers by itself. */
-const runTests = async (agent: CheckedAgent, paths: readonly TestPath[], deadline: number): Promise<ReceiptTest[]> => {
+/** Runs tests one after the other, by default the harmless ones: those first that the gate answers by itself. */
+const runTests = async (agent: CheckedAgent, paths: readonly TestPath[], deadline: number, calls = harmlessTests) => {
   const tests: ReceiptTest[] = []
   let unanswered = 0
-  for (const test of harmlessTests)
+  for (const test of calls)
     for (const path of paths) {
       const skip =
         test.skip?.({ ...path, profile: agent.profile }) ??
@@ -100,7 +82,7 @@ const runTests = async (agent: CheckedAgent, paths: readonly TestPath[], deadlin
 }
 
 const runTest = async (
-  test: CallTest,
+  test: (typeof harmlessTests)[number],
   { through, protocol, send }: TestPath,
   { profile, seconds }: Pick<CheckedAgent, 'profile' | 'seconds'>,
   skip: string | undefined,
@@ -127,14 +109,9 @@ const sendMessages = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const isClosed = profile.route === 'closed'
   const path: TestPath = {
     ...{ protocol: protocolOf(target), through: isClosed ? 'direct' : 'gate' },
-    send: isClosed ? createDirectSend(agent, target) : createGateSend(agent),
+    send: isClosed ? createAgentSend(agent, target) : createGateSend(agent),
   }
-  const results: ReceiptTest[] = []
-  for (const test of sendingTests) {
-    const skip = test.skip?.({ ...path, profile })
-    results.push((await runTest(test, path, { profile, seconds: CHECK_SEND_SECONDS }, skip)).result)
-  }
-  return results
+  return runTests({ ...agent, seconds: CHECK_SEND_SECONDS }, [path], Number.POSITIVE_INFINITY, sendingTests)
 }
 
 /** Signs a receipt with the current key of this host. Without one, stores it as it is, with the reason. */
@@ -170,9 +147,8 @@ const evaluateCard = (answer: Answer): Verdict => passIf(isCard(readDocument(ans
 
 const NO_CARD = 'The answer is no Agent Card.'
 
-/** Tests how this host serves the card of an agent. */
 const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
-  const options: SendOptions = { seconds: agent.seconds, authorized: agent.profile.visibility === 'internal' }
+  const options = { seconds: agent.seconds, authorized: agent.profile.visibility === 'internal' }
   const get = (file: 'agent-card.json' | 'agent.json', query = '', headers: Record<string, string> = {}) => {
     const path = `/agents/${agent.id}/.well-known/${file}${query}`
     return sendToHost(agent, agent.serveCard(file), { path, headers }, options)
@@ -234,15 +210,14 @@ const evaluateNotModified = (answer: Answer): Verdict =>
 /** Tests the card that the agent itself serves: where its manifest says, else at the origin of its endpoint. */
 const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const { source, profile, seconds } = agent
-  const { service } = profile
   const url = source?.url ?? `${parseUrl(profile.targets[0]?.url ?? '')?.origin}/.well-known/agent-card.json`
-  const address = source ?? { url, ...(service !== undefined && { service }) }
+  const address = source ?? { url, service: profile.service }
   const get = (headers: Record<string, string> = {}) => {
     const init = { method: 'GET', headers: { Accept: 'application/json', 'A2A-Version': '1.0', ...headers } }
     return sendToAgent(agent, address, { url, init }, { seconds, authorized: source !== undefined })
   }
   const first = await get()
-  const test: DocumentTest = {
+  const result = await evaluateDocument({
     id: 'own-card',
     title: 'Serves a card itself',
     through: 'direct',
@@ -257,8 +232,7 @@ const checkOwnDocuments = async (agent: CheckedAgent): Promise<ReceiptTest[]> =>
         ? { result: 'skipped', reason: 'The agent serves no card at the origin of its endpoint.' }
         : evaluateCard(answer)
     },
-  }
-  const result = await evaluateDocument(test)
+  })
   if (result.result !== 'passed') return [result]
   const again = await evaluateDocument({
     id: 'own-card-not-modified',

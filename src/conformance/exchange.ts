@@ -97,20 +97,17 @@ export const sendToHost = (
 }
 
 /** Creates a function that sends calls to an endpoint of the agent itself, as the gateway would. */
-export const createDirectSend =
+export const createAgentSend =
   (agent: CheckedAgent, target: CallTarget): Send =>
   ({ method, path, body, protocol, namedVersion, streams }, options) => {
     const { id, profile, context } = agent
-    const { service, secret } = profile
-    const { host } = new URL(context.request.url)
     const headers = upstreamHeaders({
       ...{ target, version: protocol.version, streams, type: body === undefined ? undefined : 'application/json' },
       ...{ headers: new Headers(), credentials: { pass: [] }, containsHostToken: () => false },
       extensions: profile.requiredExtensions,
-      via: appendVia(null, `${id}.${host}`) ?? '',
+      via: appendVia(null, `${id}.${new URL(context.request.url).host}`) ?? '',
     })
-    const { url } = target
-    const address = { url, ...(service !== undefined && { service }), ...(secret !== undefined && { secret }) }
+    const address = { url: target.url, service: profile.service, secret: profile.secret }
     const init = { method, headers: { ...headers, 'A2A-Version': namedVersion }, ...(body !== undefined && { body }) }
     return sendToAgent(agent, address, { url: upstreamUrl(target, path) ?? '', init }, options)
   }
@@ -123,8 +120,7 @@ export const sendToAgent = (
   { seconds, authorized, wholeStream = false }: SendOptions,
 ): Promise<Answer> =>
   within<Answer>(seconds, { failed: 'timeout' }, async signal => {
-    const { success } = await env.CALL_LIMIT.limit({ key: caller })
-    if (!success) return { failed: 'rate-limit' }
+    if (!(await env.CALL_LIMIT.limit({ key: caller })).success) return { failed: 'rate-limit' }
     const client = createUpstreamClient(address, env, config(env))
     if ('misconfigured' in client) return unreachable(id, client.misconfigured)
     const { origin } = new URL(request.url)

@@ -13,7 +13,6 @@ export type Outcome = { summary: string } & (
   | { kind: 'unanswered' | 'rate-limit' | 'passed-gate' }
 )
 
-/** A call of a check, as its answer is read. */
 type AnsweredCheck = { protocol: Protocol; operation: OperationName; id: string }
 
 const FAILURES = {

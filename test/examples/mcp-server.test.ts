@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadManifests } from '../../cli/manifests/load.ts'
 import worker from '../../examples/mcp-server/worker.ts'
 import { compileDocument } from '../../src/card/compile/index.ts'
-import { discover } from '../../src/mcp/client/discover.ts'
-import { toSuperxCard } from '../../src/mcp/client/server-card.ts'
+import { discover, toSuperxCard } from '../../src/mcp/client/server-card.ts'
 
 const fetchFromWorker = async (url: string | URL, init?: RequestInit) => worker.fetch(new Request(url, init) as never)
 

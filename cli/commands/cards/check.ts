@@ -27,8 +27,7 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
   const verification = await verifyReceipt(served, await readKeys(connection.client))
   if (flags.json) context.terminal.out(JSON.stringify({ ...served, verification }))
   else context.terminal.report(receiptText(served, verification))
-  const isGood = served.receipt.summary.failed === 0 && verification.signature !== 'invalid'
-  return isGood ? ExitCode.ok : ExitCode.outOfDate
+  return served.receipt.summary.failed > 0 || verification.signature === 'invalid' ? ExitCode.outOfDate : ExitCode.ok
 }
 
 /** Formats a line for all tests that ended alike, then how many passed, and whether the signature is valid. */

@@ -34,16 +34,14 @@ export const addDiff: AddCommand = (program, context, exit) => {
 }
 
 const diff = async (files: readonly string[], flags: Flags, context: Context): Promise<number> => {
-  const { json, format } = flags
   if (flags.prune) rejectPrunedFiles(files, context.cwd)
   const host = resolveWithWarning(flags, context)
-  const options = { ...flags, dryRun: true, signal: interruptSignal(context) }
-  const found = await syncCards(files, host, options, context)
+  const found = await syncCards(files, host, { ...flags, dryRun: true, signal: interruptSignal(context) }, context)
   // Neither findings of the linter nor the state of remote cards is a difference.
   const result = { ...found, results: found.results.map(({ issues: _, source: __, ...rest }) => rest) }
   const exitCode = exitCodeOf(result, { differences: true })
-  if (json || format === 'json') context.terminal.out(syncJson(result, exitCode))
-  else if (format === 'markdown') context.terminal.out(diffMarkdown(result))
+  if (flags.json || flags.format === 'json') context.terminal.out(syncJson(result, exitCode))
+  else if (flags.format === 'markdown') context.terminal.out(diffMarkdown(result))
   else context.terminal.report([...result.results.flatMap(each => differenceText(each)), ...syncText(result)])
   return exitCode
 }

@@ -130,11 +130,10 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<voi
   const { dialect, manifest, json } = flags
   requireId(id)
   const connection = connect(flags, context, manifest ? resolveHost : findHost)
-  const { client } = connection
   const card = { params: { id }, query: { dialect }, ignore: 'agent-not-found' } as const
   const document = manifest
-    ? (await readAgent(client, id))?.manifest
-    : await client.call('GET /agents/:id/.well-known/agent-card.json', card)
+    ? (await readAgent(connection.client, id))?.manifest
+    : await connection.client.call('GET /agents/:id/.well-known/agent-card.json', card)
   if (document === undefined) throw await missingAgent(id, connection)
   const yaml = manifest && !json ? stringify(document, { lineWidth: 0 }).trimEnd() : undefined
   // Only quoted texts can have escapes. JSON, which is YAML too, quotes all.
@@ -145,11 +144,10 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<voi
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<void> => {
   if (id !== undefined) requireId(id)
   const connection = connect(flags, context, findHost)
-  const { host, client } = connection
-  await client.getHealth()
-  const { etag, isPending } = await readLiveCard(client, id)
+  await connection.client.getHealth()
+  const { etag, isPending } = await readLiveCard(connection.client, id)
   if (etag === undefined) throw await explainUnreadable(id, isPending, connection)
-  const url = `${host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
+  const url = `${connection.host.url}${id === undefined ? '' : `/agents/${id}`}/.well-known/agent-card.json`
   const isOpened = !flags.print && context.terminal.isTerminal && (await openInBrowser(url, context))
   if (isOpened) context.terminal.info(`Opened ${url}`)
   else context.terminal.out(url)

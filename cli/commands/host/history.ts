@@ -65,9 +65,8 @@ export const diffRevisions = async (
 
 const history = async (id: string, { limit, ...flags }: HistoryFlags, context: Context): Promise<void> => {
   const pages = connect(flags, context).client.pages('GET /agents/:id/revisions', { params: { id } })
-  const found = await readList(pages, page => page.revisions, limit)
   // Without what a fetched card changed, which may have a secret.
-  const revisions = found.map(({ drift, ...revision }) => revision)
+  const revisions = (await readList(pages, page => page.revisions, limit)).map(({ drift, ...revision }) => revision)
   const rows = revisions.map(each => [String(each.seq), each.created, each.by, each.author, each.class ?? '-'])
   if (flags.json) context.terminal.out(JSON.stringify({ id, revisions }))
   else context.terminal.table(['seq', 'created', 'by', 'author', 'class'], rows)

@@ -194,8 +194,7 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
   if (flags.now && wanted === undefined)
     throw new UsageError('--now needs the kid of the key that has leaked: npx sync-card keys list shows them.')
   const session = openSession(args, flags, context)
-  const { client, wrangler } = session
-  const state = await readKeys(client)
+  const state = await readKeys(session.client)
   const key = findKey(wanted ?? 'previous', state)
   const { kid, role, secret } = key
   if (flags.now) return replaceLeaked(key, state, session)
@@ -207,7 +206,7 @@ const retire = async (words: readonly string[], flags: RetireFlags, context: Con
   const obstacle = role === 'previous' ? findObstacle(key, state) : undefined
   if (obstacle !== undefined)
     throw new CommandError(ExitCode.outOfDate, `The previous key ${kid} can be retired ${obstacle}.`)
-  rejectFailure('retired', await wrangler.deleteSecret(secret, args))
+  rejectFailure('retired', await session.wrangler.deleteSecret(secret, args))
   await waitForKeys(session, now => !hasKey(now, key))
   context.terminal.report(`Retired ${kid}: ${secret} is free for the next key.`)
 }

@@ -22,8 +22,11 @@ type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string
   expires?: number | string
 }
 
-/** Adds `token`, which issues, lists and revokes the tokens of a host. */
+/** Adds `whoami`, which shows the host and the token in use, and `token`, which issues, lists and revokes tokens. */
 export const addToken: AddCommand = (program, context, exit) => {
+  addHostOptions(program.command('whoami'))
+    .description('show the host and the token that commands use, and what the token allows')
+    .action((flags: HostFlags) => whoami(flags, context))
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
   addHostOptions(token.command('create'), 'admin')
     .description('issue a token and print it; it is shown only this once')
@@ -136,13 +139,6 @@ const describeToken = (
   tiers: tiers.join(', ') || '-',
   expires: expires === null ? 'never' : Date.parse(expires) > now ? expires : colors.yellow(`expired ${expires}`),
 })
-
-/** Adds `whoami`, which shows which host and token the commands use, and what the token allows. */
-export const addWhoami: AddCommand = (program, context) => {
-  addHostOptions(program.command('whoami'))
-    .description('show the host and the token that commands use, and what the token allows')
-    .action((flags: HostFlags) => whoami(flags, context))
-}
 
 const whoami = async (flags: HostFlags, context: Context): Promise<void> => {
   const { terminal, clock } = context

@@ -13,12 +13,12 @@ import { log, sha256Hex } from '../../http/index.ts'
 import { isJsonObject, type JsonObject, omit } from '../../json/index.ts'
 import { MAX_CONTEXT_ID_LENGTH, MAX_OPEN_STREAMS } from '../../limits.ts'
 import { Alarm } from '../../registry/index.ts'
-import { createToolExecutor, logToolCall, RunningTasks } from './executor.ts'
+import { type BoundTool, createToolExecutor, logToolCall, RunningTasks } from './executor.ts'
 import { BoundedEventStream, type CallerIdentity, Quota } from './quotas.ts'
 import { CallerTaskStore, TaskTable } from './task-table.ts'
 import { type BridgeCall, parseObject } from './tool-call.ts'
-import { ToolClient } from './tool-client.ts'
-import type { BoundTool } from './tool-run.ts'
+import { type CallOptions, ToolClient } from './tool-client.ts'
+import type { ToolOutcome } from './tool-outcome.ts'
 
 /** The object wakes that often while tools run or sessions are open, so that the platform does not evict it. */
 const HEARTBEAT_MS = 30_000
@@ -82,9 +82,8 @@ export class ToolBridge {
   }
 
   async #handle(call: BridgeCall, identity: CallerIdentity): Promise<RpcResponses> {
-    const { caller, request } = call
     const tasks = new CallerTaskStore(this.#tasks, identity)
-    const user = { isAuthenticated: caller !== '', userName: caller }
+    const user = { isAuthenticated: call.caller !== '', userName: call.caller }
     const context = new ServerCallContext({ requestedVersion: '1.0', user })
     const results = new ResultManager(tasks, context)
     const executor = createToolExecutor(this.#bindTool(call, identity), this.#running, identity, {
@@ -92,30 +91,25 @@ export class ToolBridge {
       release: taskId => this.#buses.cleanupByTaskId(taskId, context),
     })
     const handler = new ToolRequestHandler(this.#running, card, tasks, executor, this.#buses)
-    return (await new JsonRpcTransportHandler(handler).handle(toSdkRequest(request), context)) as RpcResponses
+    return (await new JsonRpcTransportHandler(handler).handle(toSdkRequest(call.request), context)) as RpcResponses
   }
 
   #bindTool(call: BridgeCall, caller: CallerIdentity): BoundTool | undefined {
     const { agent, tool, resource, upstream, timeoutSeconds } = call
-    const bound = (name: string, run: BoundTool['call']): BoundTool => ({
+    const bound = (name: string, run: (options: CallOptions) => Promise<ToolOutcome>): BoundTool => ({
       name,
       call: async options => {
         const begun = Date.now()
-        const outcome = await run(options)
+        const outcome = await run({ ...options, caller, timeoutSeconds })
         if (!options.signal.aborted) logToolCall(agent, outcome, Date.now() - begun)
         return outcome
       },
     })
     if (tool)
       return bound(tool.name, options =>
-        this.#client.call(upstream, tool.name, parseObject(tool.arguments) ?? {}, {
-          ...options,
-          caller,
-          timeoutSeconds,
-        }),
+        this.#client.call(upstream, tool.name, parseObject(tool.arguments) ?? {}, options),
       )
-    if (!resource) return undefined
-    return bound('resource', options => this.#client.read(upstream, resource, { ...options, caller, timeoutSeconds }))
+    return resource && bound('resource', options => this.#client.read(upstream, resource, options))
   }
 }
 

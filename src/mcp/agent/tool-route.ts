@@ -20,12 +20,11 @@ export const routeToTools = (
   const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
   if (toolCall && 'kind' in toolCall) return toolCall
   const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
-  const { url, session } = mcp
   const bridgeCall: BridgeCall = {
     agent: id,
     caller: distinctSubject(caller),
     address: caller.authenticated ? '' : clientKey(request),
-    upstream: { url, service, secret, session },
+    upstream: { url: mcp.url, service, secret, session: mcp.session },
     ...(toolCall && 'resource' in toolCall && toolCall),
     ...(toolCall &&
       'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),

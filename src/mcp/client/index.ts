@@ -1,4 +1,3 @@
-export { discover, discoveryLimits } from './discover.ts'
 export type { Elicitation, ElicitResult, OnElicitation } from './elicitation.ts'
 export { describeFailure, type McpError, withQuote } from './mcp-error.ts'
 export * from './server-card.ts'

@@ -196,7 +196,6 @@ const pageSchema = (kind: ListKind) =>
     }),
   )
 
-/** An MCP client and its transport. */
 type Connection = Awaited<ReturnType<typeof createConnection>>
 
 /** The client library is loaded with the first connection, so that no reader of a card waits for it. */

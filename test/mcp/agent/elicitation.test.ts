@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { type BoundTool, ToolRun } from '../../../src/mcp/agent/tool-run.ts'
+import { type BoundTool, ToolRun } from '../../../src/mcp/agent/executor.ts'
 import type { TestTool } from '../../support/mcp-server.ts'
 import { calls, message, type Task } from './bridged-agent.ts'
 import { type NodeAgent, startNodeAgent } from './node-agent.ts'
@@ -180,7 +180,7 @@ describe('the questions of one call', () => {
     }
     const { signal } = new AbortController()
     const context = { context: 'c', signal, reporter, background: reporter, onEnd: () => undefined }
-    await new ToolRun({ name: 'look', call }, context).start()
+    await new ToolRun({ ...context, tool: { name: 'look', call } }).start()
     return statuses
   }
 

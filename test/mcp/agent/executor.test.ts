@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { createToolExecutor, logToolCall, RunningTasks } from '../../../src/mcp/agent/executor.ts'
+import { createToolExecutor, logToolCall, RunningTasks, throttleProgress } from '../../../src/mcp/agent/executor.ts'
 import type { ToolOutcome } from '../../../src/mcp/agent/tool-outcome.ts'
-import { throttleProgress } from '../../../src/mcp/agent/tool-run.ts'
 
 const background = { store: async () => undefined, release: () => undefined }
 const caller = (name: string) => ({ authenticated: true, name })

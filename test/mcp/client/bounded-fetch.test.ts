@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { UpstreamFetch } from '../../../src/http/safe-fetch.ts'
-import { discover, discoveryLimits } from '../../../src/mcp/client/discover.ts'
+import { discover, discoveryLimits } from '../../../src/mcp/client/server-card.ts'
 import { openSession, type Session } from '../../../src/mcp/client/session.ts'
 import { initialized, scripted } from '../../support/mcp-server.ts'
 

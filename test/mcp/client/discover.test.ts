@@ -1,7 +1,7 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToolServer } from '../../../examples/mcp-server/tools.ts'
-import { discover, discoveryLimits } from '../../../src/mcp/client/discover.ts'
+import { discover, discoveryLimits } from '../../../src/mcp/client/server-card.ts'
 import { endless, initialized, mcpMethod, rpc, scripted } from '../../support/mcp-server.ts'
 import { type FetchHandler, startUpstream, type UpstreamServer } from '../../support/upstream.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/json/json.ts'
-import type { Discovered } from '../../../src/mcp/client/discover.ts'
-import { toSuperxCard } from '../../../src/mcp/client/server-card.ts'
+import { type Discovered, toSuperxCard } from '../../../src/mcp/client/server-card.ts'
 import exa from '../../fixtures/seeds/superx-exa.json' with { type: 'json' }
 
 /** The results of `initialize` and `tools/list` of the MCP server in SuperX's example. */
