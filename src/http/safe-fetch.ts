@@ -4,6 +4,15 @@ import { variableNames } from '../variables.ts'
 export const parseUrl = (text: string, base?: string): URL | null =>
   longHost.test(text) ? null : URL.parse(text, base)
 
+/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
+export const decodeSegment = (segment: string): string | undefined => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
 /** Follows the URL standard: white space around the scheme is ignored, and a backslash is a slash. */
 const longHost = /^[\0- ]*(?:[a-z][a-z\d+.\t\n\r-]*:[/\\\t\n\r]*|[/\\\t\n\r]{2,})[^/\\?#]{260}/i
 

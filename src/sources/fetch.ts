@@ -189,15 +189,13 @@ const toSourceFailure = (failure: Exclude<FetchFailure, { failed: 'unchanged' }>
     if (network !== undefined) return network.failed === 'timeout' ? timeout : unreachable
     return { ...unreachable, message: `The card's address responded with HTTP ${failure.status}.` }
   }
-  if (failed === 'type')
-    return notACard(`The card's address responded ${describeType(failure.type)}; a card is application/json.`)
+  if (failed === 'type') {
+    const kind = /\bhtml\b/.test(failure.type) ? 'an HTML page' : failure.type
+    const described = failure.type === '' ? 'without a Content-Type' : `with ${kind}`
+    return notACard(`The card's address responded ${described}; a card is application/json.`)
+  }
   if (failed === 'too-large') return notACard(`The card has ${detail}.`)
   return failed === 'not-text' ? notACard('The card is not UTF-8 text.') : unreachable
-}
-
-const describeType = (type: string): string => {
-  if (type === '') return 'without a Content-Type'
-  return `with ${/\bhtml\b/.test(type) ? 'an HTML page' : type}`
 }
 
 const notACard = (message: string): SourceFailure => ({ status: 502, code: 'invalid-card', message })

@@ -206,13 +206,8 @@ const registerFetched = async (fetched: FetchResult, attempt: Attempt, accepted?
   if (registered.outcome !== 'registered') return { result: { outcome: 'conflict' } }
   const versionNotes = finding ? [{ pointer: '/version', message: finding.message }] : []
   const allNotes = [...notes, ...versionNotes, ...(reconciled.compiled?.report.signatures ?? [])]
-  const result = {
-    outcome: 'refreshed',
-    seq: registered.seq,
-    published: registered.published,
-    drift,
-    notes: allNotes,
-  } as const
+  const { seq, published } = registered
+  const result = { outcome: 'refreshed', seq, published, drift, notes: allNotes } as const
   return { result, written: { registration, registered } }
 }
 

@@ -1,5 +1,5 @@
 import { assertWriter, countWrites, isAdmin, type Principal, reportRefusal } from '../../auth/index.ts'
-import { type Finding, validate } from '../../card/model/index.ts'
+import { validate } from '../../card/model/index.ts'
 import {
   HttpError,
   parseJsonText,
@@ -99,11 +99,12 @@ const readLine = (
   if (new TextEncoder().encode(text).byteLength > MAX_BODY_BYTES)
     throw problem('too-large', `The line is longer than ${MAX_BODY_BYTES / 1024} KiB.`)
   const parsed = validate(BatchLine, parseJsonText(text))
-  if ('errors' in parsed) throw badLine('The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
+  if ('errors' in parsed)
+    throw problem('bad-line', 'The line must be {"id", "manifest", "ifMatch"?, "ifNoneMatch"?}.', parsed)
   const { id, manifest: document, ifMatch, ifNoneMatch } = parsed.output
   entry.id = id
   assertWriter(caller, id)
-  if (ids.has(id)) throw badLine(`An earlier line registers agent "${id}" already.`)
+  if (ids.has(id)) throw problem('bad-line', `An earlier line registers agent "${id}" already.`)
   ids.add(id)
   const headers = new Headers()
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch)
@@ -111,8 +112,6 @@ const readLine = (
   const precondition = parsePrecondition(headers)
   entry.prepare = createPreparation({ caller, request, id, document, precondition }, env)
 }
-
-const badLine = (detail: string, more?: { errors: Finding[] }) => problem('bad-line', detail, more)
 
 /** Does a part of the work for a line; what it throws for a client is the error of the line. */
 const attempt = async (entry: Entry, work: () => Promise<void> | void): Promise<void> => {

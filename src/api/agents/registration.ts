@@ -57,16 +57,14 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
 export const toReceipt = ({ registration, report, changes }: PreparedWrite, result: Registered): Receipt => {
   const { id, manifestEtag, cards, origin, source } = registration
   const { seq, revised, published, hosts, becameRoot } = result
+  const { parts = [] } = cards.find(({ tier }) => tier === PUBLIC) ?? {}
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   return {
     ...{ id, seq, changed: revised, published },
     ...(revised && changes),
     root: hosts.includes('*'),
     urls: { card: cardUrl({ origin, id }), agent: `${origin}/agents/${id}` },
-    etags: {
-      manifest: manifestEtag,
-      ...etagsByName(cards.find(({ tier }) => tier === PUBLIC)?.parts ?? []),
-    },
+    etags: { manifest: manifestEtag, ...etagsByName(parts) },
     ...(source && { source: toRegisteredSource(source) }),
     ...(report && { report: becameRoot ? { ...report, filled: [...report.filled, rootNote] } : report }),
   }

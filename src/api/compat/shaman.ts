@@ -1,9 +1,9 @@
 import { countUnrecognized, findAgentByName, readableBy, tooManyAttempts } from '../../auth/index.ts'
-import { problem } from '../../http/index.ts'
+import { decodeSegment, problem } from '../../http/index.ts'
 import { agentPage, readShamanList, respondWithList } from '../agents/index.ts'
 import { card } from '../card-descriptions.ts'
 import { cardResponseFor } from '../card-endpoints.ts'
-import { anyText, decodeSegment, endpoint, json, version } from '../contract/index.ts'
+import { anyText, endpoint, json, version } from '../contract/index.ts'
 import { ShamanList } from '../schemas/index.ts'
 
 /** `GET /.well-known/a2a/agents`: Shaman's list of agents. */

@@ -103,7 +103,9 @@ const readInput = async (description: Description, context: RequestContext, para
   const { request, env } = context
   const { access, internal, query, openQuery, conditional, body, errors } = description
   const url = new URL(request.url)
-  const needs = query && neededBy(query, url.searchParams)
+  const sentNeeds = query ? [...url.searchParams.keys()].map(name => query[name]?.needs) : []
+  // Of several parameters, the strongest requirement counts.
+  const needs = (['write', 'token'] as const).find(each => sentNeeds.includes(each))
   const required = internal !== undefined && config(env).role === 'internal' ? internal : (needs ?? access)
   const caller = await authorize(required, context, params.id)
   const limits = errors && !errors.toResponse ? [] : (description.limits ?? [])
@@ -116,12 +118,6 @@ const readInput = async (description: Description, context: RequestContext, para
     precondition: conditional ? parsePrecondition(request.headers) : {},
     body: body && (await readBody(request, body)),
   }
-}
-
-/** Returns the strongest requirement of the parameters that were sent; undefined if none has any. */
-const neededBy = (query: NonNullable<Description['query']>, sent: URLSearchParams): Access | undefined => {
-  const needs = [...sent.keys()].map(name => query[name]?.needs)
-  return needs.includes('write') ? 'write' : needs.includes('token') ? 'token' : undefined
 }
 
 /** Returns the caller if it has what an endpoint requires; to write, for the agent `id` if its path names one. */

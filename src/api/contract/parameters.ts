@@ -120,12 +120,3 @@ export const paginate = <Key extends string, Item extends Record<Key, string | n
   const last = items.length > limit ? page.at(-1) : undefined
   return { page, ...(last && { cursor: String(last[key]) }) }
 }
-
-/** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
-export const decodeSegment = (segment: string): string | undefined => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
-}

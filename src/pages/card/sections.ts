@@ -133,13 +133,14 @@ const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
   const { id, modified, signing } = facts
   const { version, provider, documentationUrl, iconUrl } = card
   const signed = signingWords(signing)
+  const changed = modified.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const rows: [label: string, value: Part | string][] = [
     ['Provider', provider?.organization !== undefined && inline(provider.organization)],
     ['Website', provider?.url !== undefined && webLink(provider.url)],
     ['Version', inline(version)],
     ['Documentation', documentationUrl !== undefined && webLink(documentationUrl)],
     ['Icon', iconUrl !== undefined && webUrl(iconUrl) !== undefined && webLink(iconUrl)],
-    ['Changed', html`<time datetime="${modified.toISOString()}">${formatTime(modified)}</time>`],
+    ['Changed', html`<time datetime="${modified.toISOString()}">${changed} UTC</time>`],
     ['Signature', signing.signers.length === 0 ? signed : html`<a href="#signatures">${signed}</a>`],
     ['Id', code(id)],
   ]
@@ -148,9 +149,6 @@ const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
 <p><a href="/manage#agents/${id}">Manage this agent</a></p>`
   return section('about', 'About', content)
 }
-
-const formatTime = (time: Date): string =>
-  `${time.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`
 
 /** Renders code that calls the agent. */
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {

@@ -1,3 +1,4 @@
+import { decodeSegment } from '../../../http/shared.ts'
 import { plural } from '../../text/index.ts'
 import { ApiError, connect, type ResponseOf } from '../api/index.ts'
 import {
@@ -91,18 +92,10 @@ const showSession = (grant: Context['grant']): void => {
 
 /** Returns the view that a path names: its heading, and its content, which may load its parts by itself. */
 const findView = ([name, id]: readonly string[], current: Context): { title: string; content: Child } => {
-  if (name === 'agents' && id) return agentView(current, decode(id))
+  if (name === 'agents' && id) return agentView(current, decodeSegment(id) ?? id)
   if (name === 'tokens') return tokensView(current)
   if (name === 'audit') return auditView(current)
   return agentsView(current)
-}
-
-const decode = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const showView = (...messages: readonly HTMLElement[]): void => {
