@@ -145,9 +145,9 @@ const namespaceOf = <Instance extends { alarm?: () => void | Promise<void> }>(
 const memoryKv = () => {
   const values = new Map<string, { value: string | Uint8Array<ArrayBuffer>; metadata: unknown }>()
   return {
-    getWithMetadata: async (key: string) => {
+    getWithMetadata: async (key: string, { type = 'text' } = {}) => {
       const { value, metadata } = values.get(key) ?? { value: '', metadata: null }
-      return { value: new Response(value).body, metadata }
+      return { value: type === 'text' ? value : new Response(value).body, metadata }
     },
     put: async (key: string, value: string | Uint8Array<ArrayBuffer>, { metadata }: { metadata: unknown }) =>
       void values.set(key, { value, metadata }),
