@@ -87,15 +87,8 @@ const repairJsonRpc = (body: JsonObject, repairing: Repairing): Json => {
 }
 
 /** Removes the members in which servers show their code, from an error and from what is beside it. */
-const repairError = (value: Json, repairing: Repairing): Json => {
-  if (Array.isArray(value)) return value.map(item => repairError(item, repairing))
-  if (!isPlainObject(value)) return value
-  return mapMembers(value, (member, name) => {
-    if (name !== 'stack' && name !== 'stackTrace') return repairError(member, repairing)
-    repairing.repairs.add('stack-trace')
-    return undefined
-  })
-}
+const repairError = (value: Json, { repairs }: Repairing): Json =>
+  withoutMembers(value, /^stack(?:Trace)?$/, () => repairs.add('stack-trace'))
 
 // Results
 
@@ -294,11 +287,14 @@ export const redactPushConfigs = (checked: CheckedAnswer, text: string, status: 
   if (checked !== undefined && 'kind' in checked) return checked
   const parsed = parseJsonLossless(checked?.text ?? text)
   if ('kind' in parsed) return { kind: 'invalid-response', status, detail: NOT_JSON.fault }
-  return { ...checked, text: JSON.stringify(withoutSecrets(parsed.value)) }
+  return { ...checked, text: JSON.stringify(withoutMembers(parsed.value, /^(?:token|credentials)$/i)) }
 }
 
-const withoutSecrets = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(withoutSecrets)
+/** Removes the members of some names at any depth. */
+const withoutMembers = (value: Json, names: RegExp, onRemoved?: () => void): Json => {
+  if (Array.isArray(value)) return value.map(item => withoutMembers(item, names, onRemoved))
   if (!isPlainObject(value)) return value
-  return mapMembers(value, (each, name) => (/^(?:token|credentials)$/i.test(name) ? undefined : withoutSecrets(each)))
+  return mapMembers(value, (member, name) =>
+    names.test(name) ? void onRemoved?.() : withoutMembers(member, names, onRemoved),
+  )
 }

@@ -60,12 +60,6 @@ export const collectStrings = (document: Json, names?: StringValue[]): StringVal
   return strings
 }
 
-/** Collects the string values of a document, then the names of its members, each with the pointer of its object. */
-export const collectTexts = (document: Json): StringValue[] => {
-  const names: StringValue[] = []
-  return [...collectStrings(document, names), ...names]
-}
-
 /**
  * Serializes JSON in the canonical form of RFC 8785: without white space, the members of an object in the order of the
  * UTF-16 units of their names. JavaScript writes numbers and strings as the standard has it.

@@ -43,6 +43,7 @@ const prune = (value: Json, members: Members | undefined, at: Pointer, dropped: 
   })
   const names = new Set(kept.map(([name]) => name))
   for (const name of Object.keys(value)) if (!names.has(name)) dropped.push(at + formatPointer(name))
-  const pruned = kept.map(([name, field, inner]) => [name, prune(field, inner, at + formatPointer(name), dropped)])
-  return Object.fromEntries(pruned)
+  const pruneField = (name: string, field: Json, inner: Members | undefined) =>
+    inner ? prune(field, inner, at + formatPointer(name), dropped) : field
+  return Object.fromEntries(kept.map(([name, field, inner]) => [name, pruneField(name, field, inner)]))
 }

@@ -96,9 +96,9 @@ const instructions = new RegExp(
 /** Most texts are printable ASCII, which cannot hide anything. */
 const isPrintableAscii = (text: string): boolean => /^[\t\n\r -~]*$/.test(text)
 
-/** Removes invisible characters and reduces white space. */
+/** Removes invisible characters and reduces white space. Single spaces, which are most of it, stay as they are. */
 const normalizeText = (text: string): string =>
-  (isPrintableAscii(text) ? text : text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '')).replace(/\s+/g, ' ')
+  (isPrintableAscii(text) ? text : text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '')).replace(/\s{2,}|[^\S ]/g, ' ')
 
 const findTexts =
   (isWrong: (text: string) => boolean) =>

@@ -1,5 +1,5 @@
-import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { collectTexts, isJsonObject, mapMembers, omit } from '../../json/index.ts'
+import type { Json, JsonObject, Pointer, StringValue } from '../../json/index.ts'
+import { collectStrings, isJsonObject, mapMembers, omit } from '../../json/index.ts'
 import { type LocatedManifest, listTiers } from '../manifest/index.ts'
 import { type Finding, type Issue, toSlug } from '../model/index.ts'
 import { hasEndpoint } from '../read/index.ts'
@@ -62,13 +62,15 @@ const isSecretMember = (name: string, value: string): boolean =>
 export type Secret = { pointer: () => Pointer; parts: string[] }
 
 /** Finds what looks like a secret in a document. */
-export const collectSecrets = (document: Json): Secret[] =>
-  collectTexts(document).flatMap(({ value, name, pointer }) => {
+export const collectSecrets = (document: Json): Secret[] => {
+  const names: StringValue[] = []
+  return [...collectStrings(document, names), ...names].flatMap(({ value, name, pointer }) => {
     // What looks real has a digit, and most texts of a card have none.
     if (!/\d/.test(value) && !value.includes('PRIVATE KEY')) return []
     const parts = isSecretMember(name, value) ? [value] : secretsInText(value)
     return parts.length > 0 ? [{ pointer, parts }] : []
   })
+}
 
 /** Returns whether a value, the member `name` of an object, contains what looks like a secret. */
 export const containsSecret = (value: Json, name = ''): boolean => collectSecrets({ [name]: value }).length > 0
