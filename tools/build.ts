@@ -63,6 +63,8 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
           { name: 'calls', test: /\/src\/(?:a2a\/(?!bridge)|gateway\/(?!tasks|translate|extended|upstream\/[ct]))/ },
           // Small modules that are loaded together.
           { name: 'descriptions', test: /\/api\/(?:(?:call|card)-descriptions|contract\/description)/ },
+          { name: 'registrations', test: /\/api\/agents\/(?:registration|batch|revision-history|remote-cards)/ },
+          { name: 'lists', test: /\/api\/(?:agents\/(?:lists|search-query)|compat\/shaman|catalogs\/)/ },
           { name: 'events', test: /\/registry\/events\/(?!start)/ },
           { name: 'owners', test: /\/gateway\/tasks\/own/ },
           { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },

@@ -1,4 +1,6 @@
 import type * as v from 'valibot'
+import type { CallProfile } from '../card/index.ts'
+import type { Manifest, Source } from '../card/manifest/index.ts'
 
 /** The values of a column by its type, which has a question mark if the column may be NULL. */
 type Values = {
@@ -18,16 +20,17 @@ const SQL_TYPES: Readonly<Record<keyof Values, string>> = {
   ...{ count: 'INTEGER NOT NULL DEFAULT 0', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', blob: 'BLOB NOT NULL' },
 }
 
-type Formats<Columns> = Readonly<Record<keyof Columns, v.GenericSchema>>
+/** The schemas that only an import loads. */
+type CardSchemas = { CallProfile: typeof CallProfile; Manifest: typeof Manifest; Source: typeof Source }
 
 /**
  * What is defined of a table besides its columns: its keys, the SQL after the names of its indexes and, if it is
- * exported, what its rows may have. Only an import loads that.
+ * exported, what its rows may have, which only an import reads.
  */
 type Definition<Columns> = {
   keys?: string
   indexes?: Readonly<Record<string, string>>
-  formats?: () => Formats<Columns> | Promise<Formats<Columns>>
+  formats?: (schemas: CardSchemas) => Readonly<Record<keyof Columns, v.GenericSchema>>
   /** A rule for several columns, whose JSON is parsed. */
   check?: v.CheckAction<Record<string, unknown>, string>
 }

@@ -1,5 +1,7 @@
 import { base64url } from 'jose'
 import * as v from 'valibot'
+import { CallProfile } from '../../card/index.ts'
+import { Manifest, Source } from '../../card/manifest/index.ts'
 import { AgentCard, jsonObject, revisionNumber, validate } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { AUDITED, sha256 } from '../audit/index.ts'
@@ -7,8 +9,8 @@ import { type PackedDocuments, unpackDocuments } from '../documents.ts'
 import type { Table } from '../sql.ts'
 import { EXPORTED, type ExportedTable, json, text } from '../tables/index.ts'
 
-const schemaOf = async ({ columns, formats: load, check }: Table): Promise<v.GenericSchema> => {
-  const formats = (await load?.()) ?? {}
+const schemaOf = ({ columns, formats: create, check }: Table): v.GenericSchema => {
+  const formats = create?.({ CallProfile, Manifest, Source }) ?? {}
   const entries = Object.entries(columns).map(([column, type]) => {
     const format = formats[column] ?? v.never()
     return [column, type.endsWith('?') ? v.nullable(format) : format]
@@ -21,9 +23,7 @@ const schemaOf = async ({ columns, formats: load, check }: Table): Promise<v.Gen
 export const isExportedTable = (name: unknown): name is ExportedTable =>
   typeof name === 'string' && Object.hasOwn(EXPORTED, name)
 
-const SCHEMAS = new Map<string, v.GenericSchema>(
-  await Promise.all(Object.values(EXPORTED).map(async table => [table.name, await schemaOf(table)] as const)),
-)
+const SCHEMAS = new Map<string, v.GenericSchema>(Object.values(EXPORTED).map(table => [table.name, schemaOf(table)]))
 
 /** Returns the column of a row whose value no write could have stored, and the expected format; undefined for none. */
 export const findRowError = (table: ExportedTable, row: JsonObject) => {

@@ -29,19 +29,12 @@ export const agents = defineTable(
       agents_listed: '(id) WHERE listed = 1',
       agents_by_set: '(set_name, id) WHERE set_name IS NOT NULL',
     },
-    formats: async () => {
-      const [{ CallProfile }, { Manifest }] = await Promise.all([
-        import('../../card/index.ts'),
-        import('../../card/manifest/index.ts'),
-      ])
-      const { visibility, set } = Manifest.entries
-      return {
-        ...{ ...ofRevision, published: revisionNumber, visibility: visibility.wrapped, listed: flag },
-        ...{ set_name: set.wrapped, origin: httpUrl, modified: timestamp, manifest_etag: etag },
-        summary: json(v.object({ ...Summary.entries, named: timestamp })),
-        ...{ search_fields: json(v.omit(SearchFields, ['text'])), profile: json(CallProfile) },
-      }
-    },
+    formats: ({ CallProfile, Manifest: { entries } }) => ({
+      ...{ ...ofRevision, published: revisionNumber, visibility: entries.visibility.wrapped, listed: flag },
+      ...{ set_name: entries.set.wrapped, origin: httpUrl, modified: timestamp, manifest_etag: etag },
+      summary: json(v.object({ ...Summary.entries, named: timestamp })),
+      ...{ search_fields: json(v.omit(SearchFields, ['text'])), profile: json(CallProfile) },
+    }),
   },
 )
 

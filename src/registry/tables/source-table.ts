@@ -37,13 +37,10 @@ export const sources = defineTable(
   {
     keys: 'PRIMARY KEY (id)',
     indexes: { failing_sources: '(failure) WHERE failure IS NOT NULL' },
-    formats: async () => {
-      const { Source } = await import('../../card/manifest/index.ts')
-      return {
-        ...{ id: agentId, source: json(Source), checked: timestamp, due: timestamp, failures: count },
-        ...{ failing_since: timestamp, failure: json(SourceFailure) },
-      }
-    },
+    formats: ({ Source }) => ({
+      ...{ id: agentId, source: json(Source), checked: timestamp, due: timestamp, failures: count },
+      ...{ failing_since: timestamp, failure: json(SourceFailure) },
+    }),
   },
 )
 
