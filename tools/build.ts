@@ -35,7 +35,7 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
     cwd: root,
     input: 'src/index.ts',
     ...workerOptions,
-    plugins: [withoutJsonSchema, ...plugins],
+    plugins: [withoutUnused, ...plugins],
     transform: {
       ...workerOptions.transform,
       define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },
@@ -63,8 +63,6 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
           { name: 'calls', test: /\/src\/(?:a2a\/(?!bridge)|gateway\/(?!tasks|translate|extended|upstream\/[ct]))/ },
           // Small modules that are loaded together.
           { name: 'descriptions', test: /\/api\/(?:(?:call|card)-descriptions|contract\/description)/ },
-          { name: 'registrations', test: /\/api\/agents\/(?:registration|batch|revision-history|remote-cards)/ },
-          { name: 'lists', test: /\/api\/(?:agents\/(?:lists|search-query)|compat\/shaman|catalogs\/)/ },
           { name: 'events', test: /\/registry\/events\/(?!start)/ },
           { name: 'owners', test: /\/gateway\/tasks\/own/ },
           { name: 'store', test: /\/registry\/(store|tables)\/(?!resign)/ },
@@ -77,20 +75,22 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
   replaceFiles(directory, new Map([...modules, ...assets]))
 }
 
-/** Leaves out how zod makes JSON Schema: each schema of the MCP client would bring it, and the client never calls it. */
-const withoutJsonSchema: Plugin = {
-  name: 'without-json-schema',
+/**
+ * Leaves out what the MCP client brings but this host never uses: how zod makes JSON Schema of each schema, and the
+ * schemas of OAuth, as the host has a token for each server.
+ */
+const withoutUnused: Plugin = {
+  name: 'without-unused',
   transform: {
-    filter: { id: /zod\/v4\/core\/(?:json-schema-processors|to-json-schema)\.js$/ },
+    filter: {
+      id: /zod\/v4\/core\/(?:json-schema-processors|to-json-schema)\.js$|modelcontextprotocol\/core\/dist\/auth-[\w-]+\.mjs$/,
+    },
     handler: text => {
-      const names = text.matchAll(/^export (?:const|function) (\w+)/gm).map(([, name]) => name)
-      return {
-        code: names
-          .map(name => `export const ${name} = () => {}`)
-          .toArray()
-          .join('\n'),
-        map: null,
-      }
+      const declared = text.matchAll(/^export (?:const|function) (\w+)/gm).map(([, name = '']) => name)
+      const listed = text.matchAll(/^export \{ (.*) \}/gm).flatMap(([, names = '']) => names.split(', '))
+      const names = [...declared, ...listed]
+      const values = [...new Set(names.map(name => name.split(' ', 1)[0]))].map(name => `${name} = () => {}`)
+      return { code: `const ${values.join(', ')}; export { ${names.join(', ')} }`, map: null }
     },
   },
 }
