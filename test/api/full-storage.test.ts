@@ -79,7 +79,7 @@ it('serves cards and calls from a full Registry, reads the history, and removes 
   expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 201 })
 })
 
-it('reports a write as made even if the outbox cannot be written after its commit', async () => {
+it('reports a write as published even if the outbox cannot be written after its commit', async () => {
   const { sql } = host.storage
   sql.exec('PRAGMA max_page_count = 100000')
   const exec = sql.exec.bind(sql)
@@ -87,6 +87,6 @@ it('reports a write as made even if the outbox cannot be written after its commi
     if (/^(?:UPDATE|DELETE FROM) outbox/.test(query)) throw new Error('database or disk is full')
     return exec(query, ...values) as never
   })
-  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 201, body: { published: false } })
-  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 200, body: { published: false } })
+  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 201, body: { published: true } })
+  expect(await send('PUT', '/agents/full-new', card)).toMatchObject({ status: 200, body: { published: true } })
 })

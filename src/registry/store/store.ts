@@ -87,6 +87,8 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       return publish(result)
     }
 
+  const removeAgent = write(remove)
+
   /** Tasks of a removed agent must not have owners in the next agent with its id, nor its tasks lose theirs. */
   const clearOwners = (id: string): Promise<boolean> => publisher.publish([keyOf('task-owners', id)])
 
@@ -127,7 +129,14 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       return Promise.all(results)
     },
 
-    remove: write(remove),
+    remove: async (...args: Parameters<typeof removeAgent>) => {
+      try {
+        return await removeAgent(...args)
+      } catch (error) {
+        if (!tables.freeReserve(sql)) throw error
+        return removeAgent(...args)
+      }
+    },
     clearTasks: write(clearTasks),
     recordRefresh: write(recordRefresh),
     endCheck: write(tables.endCheck),
@@ -170,6 +179,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
     /** Publishes what is left in the outbox, and signs the cards again if other keys sign now. */
     alarm: async (): Promise<void> => {
       alarm.clear()
+      tables.keepReserve(sql)
       await enqueueStaleSignatures(publisher, env)
       await publisher.retry()
     },

@@ -19,6 +19,22 @@ export const outbox = defineTable(
   { keys: 'PRIMARY KEY (key)', indexes: { outbox_by_due: '(due)' } },
 )
 
+/** Room for a removal from a database that is full: it writes a few pages before it has freed as many. */
+const reserve = defineTable('reserve', { number: 'integer', bytes: 'blob' }, { keys: 'PRIMARY KEY (number)' })
+const RESERVED_BYTES = 64 * 1024
+
+/** Reserves the room again, if there is any. */
+export const keepReserve = (sql: SqlStorage): void => {
+  try {
+    sql.exec('INSERT OR IGNORE INTO reserve (number, bytes) VALUES (1, zeroblob(?))', RESERVED_BYTES)
+  } catch {
+    // The database is full: the next alarm tries again.
+  }
+}
+
+/** Frees the room. Returns false if that was done already. */
+export const freeReserve = (sql: SqlStorage): boolean => sql.exec('DELETE FROM reserve').rowsWritten > 0
+
 const STATE_TABLES = { documents, card_signatures, sources, fetched, hosts, observations, receipts }
 
 /** The names of the tables that have the state of an agent, besides `agents`. */
@@ -38,8 +54,9 @@ export const createTables = (sql: SqlStorage): void => {
   // No import survives a restart of the object. One that was cut off may have staged gigabytes, and has the indexes.
   const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'staged_*'"
   for (const name of selectColumn<string>(sql, query)) sql.exec(`DROP TABLE ${name}`)
-  for (const table of [...MOVED, search_documents, refusals, outbox]) createTable(sql, table)
+  for (const table of [...MOVED, search_documents, refusals, outbox, reserve]) createTable(sql, table)
   createIndexes(sql)
+  keepReserve(sql)
 }
 
 /**

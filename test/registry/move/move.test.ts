@@ -127,6 +127,7 @@ describe('an export', () => {
       search_documents: 'the same',
       refusals: 'counts the refused writes of an hour, which do not move',
       outbox: 'what this host has yet to publish: a new one publishes everything',
+      reserve: 'room for removals from a full database',
     }
     const stored = sql.exec<{ name: string }>(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
