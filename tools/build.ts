@@ -76,17 +76,20 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
 }
 
 /**
- * Leaves out what the MCP client brings but this host never uses: how zod makes JSON Schema of each schema, and the
- * schemas of OAuth, as the host has a token for each server.
+ * Leaves out what the MCP client brings but this host never uses: how zod makes JSON Schema of each schema, and a login
+ * with OAuth, as the host has a token for each server.
  */
 const withoutUnused: Plugin = {
   name: 'without-unused',
   transform: {
     filter: {
-      id: /zod\/v4\/core\/(?:json-schema-processors|to-json-schema)\.js$|modelcontextprotocol\/core\/dist\/auth-[\w-]+\.mjs$/,
+      id: /zod\/v4\/core\/(?:json-schema-processors|to-json-schema)\.js$|\/core\/dist\/auth-[\w-]+\.mjs$|\/pkce-challenge\//,
     },
     handler: text => {
-      const declared = text.matchAll(/^export (?:const|function) (\w+)/gm).map(([, name = '']) => name)
+      const declaration = /^export (default )?(?:const|(?:async )?function) (\w+)/gm
+      const declared = text
+        .matchAll(declaration)
+        .map(([, isDefault, name = '']) => name + (isDefault ? ' as default' : ''))
       const listed = text.matchAll(/^export \{ (.*) \}/gm).flatMap(([, names = '']) => names.split(', '))
       const names = [...declared, ...listed]
       const values = [...new Set(names.map(name => name.split(' ', 1)[0]))].map(name => `${name} = () => {}`)
