@@ -43,6 +43,9 @@ const secretMembers: readonly (readonly [name: RegExp, minLength: number, looksS
 const findMatches = (text: string, pattern: RegExp, isSecret: (value: string) => boolean): string[] =>
   [...text.matchAll(pattern)].flatMap(([found, value = found]) => (isSecret(value) ? [value] : []))
 
+/** The shortest text that contains a secret: `://a:`, a password of 6 characters and `@`. */
+const MIN_TEXT_LENGTH = 12
+
 const secretsInText = (text: string): string[] => [
   ...(privateKey.test(text) ? [text.slice(text.search(privateKey))] : []),
   ...findMatches(text, token, found => tokenFormats.some(format => format.test(found)) && looksReal(found)),
@@ -67,7 +70,8 @@ export const collectSecrets = (document: Json): Secret[] => {
   return [...collectStrings(document, names), ...names].flatMap(({ value, name, pointer }) => {
     // What looks real has a digit, and most texts of a card have none.
     if (!/\d/.test(value) && !value.includes('PRIVATE KEY')) return []
-    const parts = isSecretMember(name, value) ? [value] : secretsInText(value)
+    const isMember = isSecretMember(name, value)
+    const parts = isMember ? [value] : value.length < MIN_TEXT_LENGTH ? [] : secretsInText(value)
     return parts.length > 0 ? [{ pointer, parts }] : []
   })
 }
