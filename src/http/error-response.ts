@@ -48,11 +48,15 @@ export const toErrorResponse = (error: unknown): Response => {
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
+/** Checks whether an error says that a database has no room. */
+export const isStorageFull = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('database or disk is full')
+
 /** Returns the error that a client may see, also for storage that is unavailable or full; undefined for any other. */
 export const toHttpError = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (!(error instanceof Error)) return undefined
-  if (error.message.includes('database or disk is full'))
+  if (isStorageFull(error))
     return problem(
       'storage-full',
       'Nothing was written: the storage of this host is full. Cards and calls still work. Remove agents to make room.',

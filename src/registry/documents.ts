@@ -14,7 +14,7 @@ import {
 export type PackedDocuments = { parts: Part[]; body: Uint8Array<ArrayBuffer> }
 
 /** The tier of the public card, next to those of the extended cards. */
-export const PUBLIC = ''
+export const publicTier = ''
 
 /** A row of the Registry's database is limited to 2 MB; the rest is for the columns next to a document. */
 const MAX_ROW_BYTES = 1_900_000
@@ -40,11 +40,14 @@ const FAR = { ...NEAR, [constants.ZSTD_c_enableLongDistanceMatching]: 1, [consta
 
 /** Returns the documents of a card by name, all of them in one buffer. Throws if `body` does not have their bytes. */
 export const unpackDocuments = ({ parts, body }: PackedDocuments): Representations => {
-  const length = parts.reduce((sum, [, , length]) => sum + length, 0)
+  const length = lengthOf(parts)
   const bytes = zstdDecompressSync(body, { maxOutputLength: length, chunkSize: Math.max(length, MIN_CHUNK_BYTES) })
   if (bytes.byteLength !== length) throw new Error('stored documents do not have the length of their parts')
   return readParts(parts, bytes)
 }
+
+/** Returns the length in bytes of all documents of a card. */
+export const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, [, , length]) => sum + length, 0)
 
 /** The least that Node decompresses at once. */
 const MIN_CHUNK_BYTES = 64

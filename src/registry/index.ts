@@ -1,6 +1,6 @@
 export * from './alarm.ts'
 export * from './compare.ts'
-export { etagsByName, fitsInRow, PUBLIC } from './documents.ts'
+export { etagsByName, fitsInRow, publicTier } from './documents.ts'
 export * from './prepare.ts'
 export { type FilterName, splitWords, toAnyWordExpressions, toMatchExpressions, toTerm } from './search-terms.ts'
 export * from './shared.ts'

@@ -6,7 +6,7 @@ import { type CardSigner, signCard } from '../card/signatures/index.ts'
 import { type Precondition, strongEtag } from '../http/index.ts'
 import type { JsonObject } from '../json/index.ts'
 import type { Signing } from '../signing/index.ts'
-import { type PackedDocuments, PUBLIC, packDocuments } from './documents.ts'
+import { type PackedDocuments, packDocuments, publicTier } from './documents.ts'
 import type { Representation, Representations } from './kv-format.ts'
 import type { SearchFields, Summary } from './search-fields.ts'
 import { collectSearchFields, noSearchFields } from './search-terms.ts'
@@ -89,7 +89,7 @@ export const prepareRegistration = async (
 const prepareCard = async ({ card, documents, extended }: Compiled, signing: Signing) => {
   const encoder = createEncoder('signer' in signing ? signing.signer : undefined)
   const cards: PreparedCard[] = []
-  for (const { tier, ...compiled } of [{ tier: PUBLIC, card, documents }, ...extended])
+  for (const { tier, ...compiled } of [{ tier: publicTier, card, documents }, ...extended])
     cards.push({
       ...{ tier, card: JSON.stringify(compiled.card) },
       ...packDocuments(await encoder.encodeDocuments(compiled.documents)),

@@ -4,7 +4,7 @@ import type { Source } from '../../src/card/manifest/upstream.ts'
 import type { RepresentationName } from '../../src/card/model/constants.ts'
 import type { StoredReceipt } from '../../src/card/model/receipt-format.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { PUBLIC, packDocuments } from '../../src/registry/documents.ts'
+import { packDocuments, publicTier } from '../../src/registry/documents.ts'
 import { type PreparedCard, prepareRegistration, type Registration } from '../../src/registry/prepare.ts'
 import { noSearchFields } from '../../src/registry/search-terms.ts'
 import type { SourceFailure, SourceRecord } from '../../src/registry/source-record.ts'
@@ -43,7 +43,7 @@ export const representation = (text: string) => ({
 })
 
 /** Returns the card of a tier with that name, as it is stored. */
-export const cardNamed = (text: string, tier = PUBLIC): PreparedCard => {
+export const cardNamed = (text: string, tier = publicTier): PreparedCard => {
   const names: RepresentationName[] = ['agent-card.json', 'agent.json', '1.0']
   const documents = Object.fromEntries(names.map(name => [name, representation(text)]))
   return { tier, card: JSON.stringify({ name: text }), ...packDocuments(documents) }

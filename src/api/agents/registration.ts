@@ -3,7 +3,7 @@ import { cardUrl } from '../../card/model/index.ts'
 import { type Precondition, problem } from '../../http/index.ts'
 import { CLEARED_ID_SECONDS } from '../../limits.ts'
 import { cacheRegistered, cacheRemoved, purgeLists } from '../../registry/edge/index.ts'
-import { etagsByName, PUBLIC } from '../../registry/index.ts'
+import { etagsByName, publicTier } from '../../registry/index.ts'
 import { getRegistry, type Registered, type WriteRejection } from '../../registry/store/index.ts'
 import { agentConflict, agentNotFound } from '../agent-errors.ts'
 import { agentPath, endpoint, json, jsonBody, noContent } from '../contract/index.ts'
@@ -57,7 +57,7 @@ export const registerDocument = async (write: WriteRequest, env: Env, ctx: Execu
 export const toReceipt = ({ registration, report, changes }: PreparedWrite, result: Registered): Receipt => {
   const { id, manifestEtag, cards, origin, source } = registration
   const { seq, revised, published, hosts, becameRoot } = result
-  const { parts = [] } = cards.find(({ tier }) => tier === PUBLIC) ?? {}
+  const { parts = [] } = cards.find(({ tier }) => tier === publicTier) ?? {}
   const rootNote = { pointer: '/hosts', message: 'set to ["*"]: the first agent of a host becomes its root agent' }
   return {
     ...{ id, seq, changed: revised, published },

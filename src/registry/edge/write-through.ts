@@ -1,5 +1,5 @@
 import { log } from '../../http/index.ts'
-import { PUBLIC, toAgentEnvelope, toEnvelope } from '../documents.ts'
+import { publicTier, toAgentEnvelope, toEnvelope } from '../documents.ts'
 import type { Registration } from '../prepare.ts'
 import type { Registered, Removed } from '../store/index.ts'
 import type { HostChange } from '../tables/index.ts'
@@ -12,7 +12,7 @@ export const cacheRegistered = (registration: Registration, registered: Register
   const { id, cards } = registration
   const { publishedSeq: seq, modified, health: source, removedTiers, changed } = registered
   const published = { seq, modified, source }
-  const publicCard = cards.find(({ tier }) => tier === PUBLIC)
+  const publicCard = cards.find(({ tier }) => tier === publicTier)
   cacheEnvelope(id, toAgentEnvelope({ ...registration, ...published }, publicCard))
   for (const card of cards) if (card !== publicCard) cacheExtended(id, card.tier, toEnvelope(published, card))
   for (const tier of removedTiers) cacheExtended(id, tier, emptyEnvelope(seq))

@@ -1,6 +1,6 @@
 import { type Precondition, preconditionHolds } from '../../http/index.ts'
 import { appendEntry } from '../audit/index.ts'
-import { etagsByName, PUBLIC } from '../documents.ts'
+import { etagsByName, publicTier } from '../documents.ts'
 import { agentKeys, EVENTS_KEY, keyOf, type SourceHealth } from '../kv-format.ts'
 import type { Registration } from '../prepare.ts'
 import { deleteRows, type WriteResult } from '../sql.ts'
@@ -49,8 +49,8 @@ export const register = (
 ): WriteResult<Omit<Registered, 'published'>, WriteRejection> => {
   const { id, source, expected, cards, signing } = registration
   const before = tables.selectAgent(sql, id)
-  if (!isUnchanged(sql, expected, id, before)) return { error: { outcome: 'conflict' } }
-  const stored = tables.selectTiers(sql, id)
+  if (!isUnchanged(sql, id, before, expected)) return { error: { outcome: 'conflict' } }
+  const stored = tables.selectAllDocuments(sql, id)
   if (!preconditionHolds(expected, before && etagsOf(before, stored)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
   const difference = before && findDifference(sql, registration, before, stored)
@@ -75,11 +75,12 @@ export const register = (
   const isStale = !same || difference !== undefined || isHealthNew
   const publishedSeq = same && isStale ? tables.publishAgain(sql, same, modified) : (same?.published ?? seq)
   const changed = hosts.changed.map(({ hostname }) => hostname)
-  const tiers = [...cards.map(({ tier }) => tier), ...removed].filter(tier => tier !== PUBLIC)
+  const removedTiers = removed.filter(tier => tier !== publicTier)
+  const tiers = [...cards.map(({ tier }) => tier).filter(tier => tier !== publicTier), ...removedTiers]
   const health = source && tables.selectSource(sql, id)?.health
   const outcome = { outcome: 'registered', seq, publishedSeq, modified, created: !before, revised: !same } as const
   return {
-    value: { ...outcome, removedTiers: removed.filter(tier => tier !== PUBLIC), ...(health && { health }), ...hosts },
+    value: { ...outcome, removedTiers, ...(health && { health }), ...hosts },
     staleKeys: [
       ...(same ? [] : [EVENTS_KEY]),
       ...(isStale ? agentKeys(id, changed, tiers) : changed.map(name => keyOf('host', name))),
@@ -108,7 +109,7 @@ const findDifference = (
 
 /** Returns the entity tags of all that is served of an agent, its manifest included. */
 const etagsOf = (agent: tables.Agent, stored: readonly tables.TierDocuments[]): string[] => {
-  const card = stored.find(({ tier }) => tier === PUBLIC)
+  const card = stored.find(({ tier }) => tier === publicTier)
   return [agent.manifest_etag, ...Object.values(etagsByName(card?.parts ?? []))]
 }
 
@@ -121,10 +122,10 @@ export const remove = (
 ): WriteResult<Omit<Removed, 'published'>, PreconditionFailed | { outcome: 'unknown-agent' }> => {
   const before = tables.selectAgent(sql, id)
   if (!before && !precondition.ifMatch) return { error: { outcome: 'unknown-agent' } }
-  const stored = tables.selectTiers(sql, id)
+  const stored = tables.selectAllDocuments(sql, id)
   if (!before || !preconditionHolds(precondition, etagsOf(before, stored)))
     return { error: { outcome: 'precondition-failed', exists: before !== undefined } }
-  const removedTiers = stored.map(({ tier }) => tier).filter(tier => tier !== PUBLIC)
+  const removedTiers = stored.map(({ tier }) => tier).filter(tier => tier !== publicTier)
   const at = Date.now()
   const seq = tables.appendTombstone(sql, before, actor, at)
   const changed = tables.releaseHosts(sql, id)

@@ -36,7 +36,7 @@ const tryResign = async (storage: DurableObjectStorage, id: string, env: Env): P
   const own = new Set(Object.values(known?.signatures ?? {}))
   const signatures: Record<string, string> = {}
   const changed: tables.TierDocuments[] = []
-  for (const { tier, ...card } of tables.selectTiers(sql, id)) {
+  for (const { tier, ...card } of tables.selectAllDocuments(sql, id)) {
     const representations = unpackDocuments(card)
     let isChanged = false
     for (const { names, etag, bytes } of groupByEtag(representations)) {

@@ -32,9 +32,9 @@ export const refreshBase = (sql: SqlStorage, id: string) => {
 /** Checks whether an agent and its source record are still those that a write was computed from. */
 export const isUnchanged = (
   sql: SqlStorage,
-  { seq, checked }: Expected,
   id: string,
   agent: tables.Agent | undefined,
+  { seq, checked }: Expected,
 ): boolean =>
   (seq === undefined || (agent?.seq ?? null) === seq) &&
   (checked === undefined || (tables.selectSource(sql, id)?.checked ?? null) === checked)
@@ -48,7 +48,7 @@ export const recordRefresh = (
 ): WriteResult<{ outcome: 'recorded'; state: SourceState }, { outcome: 'conflict' }> => {
   const row = tables.selectSource(sql, id)
   const agent = tables.selectAgent(sql, id)
-  if (!row || !agent || !isUnchanged(sql, expected, id, agent)) return { error: { outcome: 'conflict' } }
+  if (!row || !agent || !isUnchanged(sql, id, agent, expected)) return { error: { outcome: 'conflict' } }
   const attempted = 'failure' in result ? { ...row, ...result } : { source: row.source, checked: Date.now() }
   const isHealthNew = tables.saveAttempt(sql, id, attempted)
   if (isHealthNew) tables.publishAgain(sql, agent)

@@ -1,3 +1,4 @@
+import { isStorageFull } from '../../http/index.ts'
 import { Alarm } from '../alarm.ts'
 import { recordRefusal, selectPage } from '../audit/index.ts'
 import { EVENTS_KEY, keyOf } from '../kv-format.ts'
@@ -133,7 +134,7 @@ export const createStore = async ({ storage }: DurableObjectState, env: Env) => 
       try {
         return await removeAgent(...args)
       } catch (error) {
-        if (!tables.freeReserve(sql)) throw error
+        if (!isStorageFull(error) || !tables.freeReserve(sql)) throw error
         return removeAgent(...args)
       }
     },

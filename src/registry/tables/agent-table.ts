@@ -125,12 +125,21 @@ export const selectAgents = (sql: SqlStorage, query: ListQuery): ListedAgent[] =
   return page
 }
 
+/** The columns of agents in catalogs and searches, without the profile, which can be long. */
+export const FOUND_COLUMNS = `id, origin, visibility, set_name, modified, summary, search_fields,
+  ${IS_SIGNED_BY_HOST} AS isSigned`
+
+/** A row of these columns. */
+export type FoundAgent = Omit<Agent, 'seq' | 'published' | 'listed' | 'manifest_etag' | 'profile'> & {
+  isSigned: number
+}
+
 /** Returns a page of a catalog, and whether the URLs of any public agent begin with the origin of the query. */
 export const selectCatalog = (sql: SqlStorage, { after, limit, origin, owner }: CatalogQuery) => {
   const [condition, ...values] = owner === undefined ? [''] : ['(id = ?4 OR origin = ?3) AND', origin, owner]
-  const query = `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents
+  const query = `SELECT ${FOUND_COLUMNS} FROM agents
     WHERE ${condition} id > ?1 AND listed = 1 ORDER BY id LIMIT ?2`
-  const rows = selectAll<Agent & { isSigned: number }>(sql, query, after, limit, ...values)
+  const rows = selectAll<FoundAgent>(sql, query, after, limit, ...values)
   const page = rows.map(({ id, origin, modified, summary, search_fields, isSigned }): CatalogAgent => {
     const { skillIds, tags, examples } = JSON.parse(search_fields) as SearchFields
     const listed = { id, origin, modified, ...(JSON.parse(summary) as Summary) }

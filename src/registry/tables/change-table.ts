@@ -21,7 +21,7 @@ export const changes = defineTable(
   },
 )
 
-type ChangeKind = 'registered' | 'changed' | 'removed'
+type ChangeKind = v.InferOutput<typeof changeKind>
 
 /** A stored change, at `at` in ms since 1970. `publicKind` is its effect for those who see public agents only. */
 export type StoredChange = Pick<Row<typeof changes>, 'number' | 'id' | 'seq' | 'at'> & {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { representationNames } from '../../card/model/index.ts'
 import { isJsonObject, type JsonObject, jsonEquals, omit } from '../../json/index.ts'
-import { etagsByName, type PackedDocuments, PUBLIC, unpackDocuments } from '../documents.ts'
+import { etagsByName, lengthOf, type PackedDocuments, publicTier, unpackDocuments } from '../documents.ts'
 import type { Part } from '../kv-format.ts'
 import { defineTable, type Row, selectAll, selectColumn, selectFirst, storeRow } from '../sql.ts'
 import { agentId, count, etag, json, text, tier } from './column-formats.ts'
@@ -13,10 +13,7 @@ const documentName = v.picklist(representationNames, 'must be the name of a docu
 
 const Parts = v.pipe(
   v.array(v.tuple([v.pipe(v.array(documentName), v.nonEmpty('must name a document')), etag, count])),
-  v.check(
-    parts => parts.reduce((sum, [, , length]) => sum + length, 0) <= MAX_DOCUMENTS_BYTES,
-    `must have at most ${MAX_DOCUMENTS_BYTES} bytes`,
-  ),
+  v.check(parts => lengthOf(parts) <= MAX_DOCUMENTS_BYTES, `must have at most ${MAX_DOCUMENTS_BYTES} bytes`),
 )
 
 /** The documents of an agent's public card, and those of its extended cards, in one row for each. */
@@ -45,21 +42,21 @@ const toDocuments = ({ parts, body }: DocumentsRow): PackedDocuments => ({
 })
 
 /** Returns the documents of a card of an agent; undefined for none. */
-export const selectDocuments = (sql: SqlStorage, id: string, tier = PUBLIC): PackedDocuments | undefined => {
+export const selectDocuments = (sql: SqlStorage, id: string, tier = publicTier): PackedDocuments | undefined => {
   const query = 'SELECT parts, body FROM documents WHERE id = ? AND tier = ?'
   const row = selectFirst<DocumentsRow>(sql, query, id, tier)
   return row && toDocuments(row)
 }
 
 /** Returns the documents of all cards of an agent. */
-export const selectTiers = (sql: SqlStorage, id: string): TierDocuments[] => {
+export const selectAllDocuments = (sql: SqlStorage, id: string): TierDocuments[] => {
   const rows = selectAll<Row<typeof documents>>(sql, 'SELECT * FROM documents WHERE id = ?', id)
   return rows.map(({ tier, ...row }) => ({ tier, ...toDocuments(row) }))
 }
 
 /** Returns the tiers of an agent that have an extended card. */
 export const selectExtendedTiers = (sql: SqlStorage, id: string): string[] =>
-  selectColumn(sql, 'SELECT tier FROM documents WHERE id = ? AND tier <> ?', id, PUBLIC)
+  selectColumn(sql, 'SELECT tier FROM documents WHERE id = ? AND tier <> ?', id, publicTier)
 
 /** Stores the documents of a card in place of any others. */
 export const storeDocuments = (sql: SqlStorage, id: string, { tier, parts, body }: TierDocuments): void =>

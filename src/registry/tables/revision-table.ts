@@ -3,7 +3,7 @@ import type { Drift } from '../../card/diff/index.ts'
 import { AgentCard, baseTier, type ChangeClass, httpUrl, jsonObject, timestamp } from '../../card/model/index.ts'
 import { MAX_PAGE_SIZE, MAX_REVISIONS } from '../../limits.ts'
 import type { RevisionRow, StoredRevision } from '../compare.ts'
-import { PUBLIC } from '../documents.ts'
+import { publicTier } from '../documents.ts'
 import type { Registration } from '../prepare.ts'
 import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { type Agent, agents, isListed, nextPublication, selectAgent, storeAgent, versionOf } from './agent-table.ts'
@@ -83,13 +83,13 @@ const toStored = (sql: SqlStorage, id: string, row: StoredRow): StoredRevision =
   const { origin, manifest } = row
   const query = 'SELECT tier, card FROM revision_cards WHERE id = ? AND seq = ? ORDER BY tier <> ?, tier'
   const cards = selectAll<{ tier: string; card: string }>(sql, query, id, row.seq, baseTier)
-  const publicCard = cards.find(({ tier }) => tier === PUBLIC)
+  const publicCard = cards.find(({ tier }) => tier === publicTier)
   return {
     ...toRevisionRow(row),
     ...(origin !== null && { origin }),
     ...(manifest !== null && { manifest }),
     ...(publicCard && { card: publicCard.card }),
-    tiers: cards.filter(({ tier }) => tier !== PUBLIC),
+    tiers: cards.filter(({ tier }) => tier !== publicTier),
   }
 }
 

@@ -1,12 +1,11 @@
 import { type AgentCard, matchesGlob } from '../../card/model/index.ts'
 import { MAX_FACET_VALUES, MAX_SEARCH_CANDIDATES, MAX_SEARCH_HITS } from '../../limits.ts'
 import { sha256 } from '../audit/index.ts'
-import { PUBLIC } from '../documents.ts'
+import { publicTier } from '../documents.ts'
 import type { SearchFields, SearchHit, Summary } from '../search-fields.ts'
 import { type FilterName, type Terms, toIndexedText, toSearchText, toTerms } from '../search-terms.ts'
-import { defineTable, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
-import type { agents, ListQuery } from './agent-table.ts'
-import { IS_SIGNED_BY_HOST } from './signature-table.ts'
+import { defineTable, selectAll, selectFirst, selectValue } from '../sql.ts'
+import { type Agent, FOUND_COLUMNS, type FoundAgent, type ListQuery } from './agent-table.ts'
 
 /** The agents in the index. */
 export const search_documents = defineTable(
@@ -105,9 +104,10 @@ export const indexAgent = (
 
 /** Adds an imported agent to the search index. The text of its skills is in its public card. */
 export const indexStored = (sql: SqlStorage, id: string): void => {
-  const query = `SELECT agents.*, card FROM agents LEFT JOIN revision_cards AS c
+  const query = `SELECT set_name, listed, summary, search_fields, card FROM agents LEFT JOIN revision_cards AS c
     ON c.id = agents.id AND c.seq = agents.seq AND tier = ? WHERE agents.id = ?`
-  const row = selectFirst<Row<typeof agents> & { card: string | null }>(sql, query, PUBLIC, id)
+  type Stored = Pick<Agent, 'set_name' | 'listed' | 'summary' | 'search_fields'> & { card: string | null }
+  const row = selectFirst<Stored>(sql, query, publicTier, id)
   if (!row) return
   const { set_name, listed, summary, search_fields, card } = row
   const text = card === null ? '' : toSearchText((JSON.parse(card) as AgentCard).skills)
@@ -242,9 +242,9 @@ const isCovered = (covered: readonly string[], id: string): boolean => covered.s
 
 /** Loads the agents of a page; without words in the query, they have no score. */
 const loadHits = (sql: SqlStorage, { covered }: SearchQuery, found: readonly (Document & { score?: number })[]) => {
-  const query = `SELECT *, ${IS_SIGNED_BY_HOST} AS isSigned FROM agents WHERE id IN (SELECT value FROM json_each(?))`
+  const query = `SELECT ${FOUND_COLUMNS} FROM agents WHERE id IN (SELECT value FROM json_each(?))`
   const ids = JSON.stringify(found.map(({ id }) => id))
-  const rows = sql.exec<Row<typeof agents> & { isSigned: number }>(query, ids)
+  const rows = sql.exec<FoundAgent>(query, ids)
   const byId = new Map([...rows].map(row => [row.id, row]))
   return found.flatMap(({ id, score }) => {
     const row = byId.get(id)

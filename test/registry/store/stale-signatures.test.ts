@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { packDocuments, unpackDocuments } from '../../../src/registry/documents.ts'
 import { groupByEtag } from '../../../src/registry/kv-format.ts'
-import { selectTiers, storeDocuments } from '../../../src/registry/tables/document-table.ts'
+import { selectAllDocuments, storeDocuments } from '../../../src/registry/tables/document-table.ts'
 import { minimalCard } from '../../support/cards/cards.ts'
 import { type NodeHost, startNodeHost } from '../../support/node-host.ts'
 import { receiptOf } from '../../support/registrations.ts'
@@ -84,12 +84,14 @@ describe('a Registry whose keys change', () => {
     const { sql } = host.storage
     const read = () =>
       ['weather', 'stripped'].flatMap(id =>
-        selectTiers(sql, id).flatMap(card => groupByEtag(unpackDocuments(card)).map(({ bytes }) => decode(bytes))),
+        selectAllDocuments(sql, id).flatMap(card =>
+          groupByEtag(unpackDocuments(card)).map(({ bytes }) => decode(bytes)),
+        ),
       )
     const before = read()
     sql.exec("UPDATE revisions SET manifest = json_object('card', json(manifest), 'narrowSignature', json('true'))")
     const added = { protected: 'eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ', signature: 'AAAA' }
-    for (const { tier, ...card } of selectTiers(sql, 'weather')) {
+    for (const { tier, ...card } of selectAllDocuments(sql, 'weather')) {
       const documents = unpackDocuments(card)
       for (const { names, bytes } of groupByEtag(documents)) {
         const { signatures, ...document } = JSON.parse(decode(bytes))
