@@ -132,7 +132,7 @@ export type BoundTool = {
 type TaskReporter = ReturnType<typeof createReporter>
 
 /** Returns a reporter that makes the events of a task, and whose `end` follows the last of them. */
-export const createReporter = (
+const createReporter = (
   task: { taskId: string; contextId: string },
   publish: (event: AgentExecutionEvent) => void,
   end: () => void = () => undefined,

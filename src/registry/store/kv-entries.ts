@@ -27,7 +27,7 @@ export const publishKey = async (storage: DurableObjectStorage, key: string, env
 }
 
 /** Checks whether a key takes tasks from their owners: twice is too often, as there may be new tasks meanwhile. */
-export const takesOwners = (key: string): boolean => key.startsWith('task')
+export const takesOwners = (key: string): boolean => ['task-owners', 'tasks'].includes(parseKey(key).kind)
 
 /** Publishes what is not in KV, by the kind of its key. */
 const works: Record<string, (storage: DurableObjectStorage, name: string, env: Env) => Promise<void>> = {
