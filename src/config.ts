@@ -54,6 +54,9 @@ const parse = (env: Variables) => {
   const role = env.ROLE?.trim() || defaults.ROLE
   check('ROLE', role === 'public' || role === 'internal', 'public or internal')
 
+  const mcp = env.MCP?.trim() || defaults.MCP
+  check('MCP', mcp === 'on' || mcp === 'off', 'on or off')
+
   const parseCaching = (name: 'CACHE_MAX_AGE' | 'CACHE_STALE_WHILE_REVALIDATE'): number => {
     const isWhole = /^\d{1,9}$/.test(env[name] ?? '')
     return check(name, isWhole, 'a whole number of seconds') ? Number(env[name]) : defaults[name]
@@ -80,6 +83,8 @@ const parse = (env: Variables) => {
     rootAgent: isId ? ROOT_AGENT : undefined,
     /** Whom Shaman's list is for: everybody, or callers with a token. A misspelt role was hardly meant to be public. */
     role: role === 'public' ? role : ('internal' as const),
+    /** Whether MCP clients can use this host. A misspelt `off` was hardly meant to be on. */
+    offersMcp: mcp === 'on',
     /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
     cacheSeconds: maxAge + stale,
     publicCacheControl: `public, max-age=${maxAge}, stale-while-revalidate=${stale}`,

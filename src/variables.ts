@@ -12,6 +12,7 @@ export const defaults = {
   PUBLIC_URL: '',
   ROOT_AGENT: '',
   ROLE: 'public',
+  MCP: 'on',
   UPSTREAM_TIMEOUT: 60,
   STREAM_IDLE_TIMEOUT: 120,
   ALLOWED_ORIGINS: '',
@@ -40,6 +41,7 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
   ROLE:
     "Who sees Shaman's list. `public`: everyone sees the public agents. `internal`: only callers with a token " +
     'see any.',
+  MCP: 'Whether MCP clients can use this host and its agents at `/mcp` and `/agents/{id}/mcp`: `on` or `off`.',
   CACHE_MAX_AGE: 'Seconds for which a client may cache a card.',
   CACHE_STALE_WHILE_REVALIDATE:
     'Seconds after `CACHE_MAX_AGE` in which a cache may serve the card while it revalidates it.',

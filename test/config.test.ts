@@ -16,6 +16,7 @@ describe('the configuration of a host', () => {
       publicOrigin: undefined,
       rootAgent: undefined,
       role: 'public',
+      offersMcp: true,
       cacheSeconds: 86_460,
       publicCacheControl: 'public, max-age=60, stale-while-revalidate=86400',
       upstreamTimeoutSeconds: 60,
@@ -38,6 +39,7 @@ describe('the configuration of a host', () => {
       [{ PUBLIC_URL: 'http://Localhost:8787/' }, { publicOrigin: 'http://localhost:8787' }],
       [{ ROOT_AGENT: 'weather-2' }, { rootAgent: 'weather-2' }],
       [{ ROLE: ' internal ' }, { role: 'internal' }],
+      [{ MCP: 'off' }, { offersMcp: false }],
       [
         { CACHE_MAX_AGE: '0', CACHE_STALE_WHILE_REVALIDATE: '999999999' },
         { cacheSeconds: 999_999_999, publicCacheControl: 'public, max-age=0, stale-while-revalidate=999999999' },
@@ -75,6 +77,7 @@ describe('the configuration of a host', () => {
       ['PUBLIC_URL', 'https://me@cards.example.com', { publicOrigin: 'https://cards.example.com' }, origin],
       ['ROOT_AGENT', 'My Agent', { rootAgent: undefined }, 'must be the id of an agent'],
       ['ROLE', 'Public', { role: 'internal' }, 'must be public or internal'],
+      ['MCP', 'none', { offersMcp: false }, 'must be on or off'],
       ['CACHE_MAX_AGE', '-1', { cacheSeconds: 86_460 }, cache],
       ['CACHE_MAX_AGE', '1.5', { cacheSeconds: 86_460 }, cache],
       ['CACHE_STALE_WHILE_REVALIDATE', '1 day', { cacheSeconds: 86_460 }, cache],

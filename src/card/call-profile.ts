@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isFieldName } from '../http/shared.ts'
 import { collectStrings, type JsonObject } from '../json/index.ts'
-import { callerPolicy, Manifest, Source, taskPolicy, tierRule } from './manifest/index.ts'
+import { callerPolicy, Manifest, Source, taskPolicy, tierRule, toolForms } from './manifest/index.ts'
 import type { AgentCard } from './model/index.ts'
 import { callBindings, collectModes, httpUrl, jsonObject, record, resolveTargets, wireVersions } from './model/index.ts'
 
@@ -55,6 +55,8 @@ export const CallProfile = v.object({
       resources: v.exactOptional(texts),
     }),
   ),
+  /** The address for MCP clients, which is also the audience of their tokens; absent where the agent has none. */
+  mcpServer: v.exactOptional(v.object({ url: text, tools: v.exactOptional(v.picklist(toolForms)) })),
   /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
   cardMissing: v.exactOptional(v.literal(true)),
 })
@@ -90,6 +92,8 @@ export const buildCallProfile = (
     tiers,
     requiredExtensions: getRequiredExtensions(card),
     modes: collectModes(card),
+    ...(manifest.mcp !== 'off' &&
+      manifest.route !== 'closed' && { mcpServer: { url: `${agentUrl}/mcp`, ...manifest.mcp } }),
     apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls: issuers,
     ...(issuers.length > 0 && {

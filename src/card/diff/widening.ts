@@ -111,9 +111,18 @@ const openness: readonly CallerPolicy[] = ['tokens', 'issuer', 'anyone']
 
 /**
  * Fields that have no effect on the use of a secret, or depend on `upstream` alone. This host answers calls for its own
- * extended cards, and translated calls are those that the agent gets anyway.
+ * extended cards, and calls that are translated, or made for MCP clients, are those that the agent gets anyway.
  */
-type OtherField = 'extendedAgentCard' | 'bridge' | 'tiers' | 'modes' | 'secret' | 'service' | 'mcp' | 'cardMissing'
+type OtherField =
+  | 'extendedAgentCard'
+  | 'bridge'
+  | 'tiers'
+  | 'modes'
+  | 'secret'
+  | 'service'
+  | 'mcp'
+  | 'mcpServer'
+  | 'cardMissing'
 
 /** How each field is compared. For one that must not change, the name of what the owner writes. */
 const comparisons: Record<Exclude<keyof CallProfile, OtherField>, Comparison | string> = {

@@ -197,6 +197,9 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   callers:
     'Who may call the agent through this host. anyone (default). tokens: callers whose token has the scope `call` ' +
     '(default with a secret or service). issuer: also callers with a JWT (default with `jwt.audience`, too).',
+  mcp: 'How MCP clients use the agent at `/agents/{id}/mcp`. off: not at all.',
+  'mcp.tools':
+    'skills: each skill is a tool. one: the agent is one tool. off: no tools. Default: skills; one for over 20.',
   bridge: 'The calls of a gateway that are translated for the agent: off, versions, bindings or all (default).',
   compatibility:
     'Changes that the version of the card does not announce. off, warn: reported (default), or enforce: refused.',

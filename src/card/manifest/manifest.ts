@@ -85,6 +85,11 @@ const JwtPolicy = strictObject(
   'must be an object with audience, scope or tiers',
 )
 
+/** How an agent's skills become tools for MCP clients: one each, one in all, or none. */
+export const toolForms = ['skills', 'one', 'off'] as const
+const toolsForm = 'must be skills, one or off'
+const mcpForms = 'must be off, or an object with `tools`: skills, one or off'
+
 const entries = {
   id: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, invalidId))),
   card: cardDocument,
@@ -105,6 +110,13 @@ const entries = {
     {},
   ),
   callers: v.optional(v.picklist(callerPolicies, 'must be anyone, tokens or issuer')),
+  mcp: v.optional(
+    v.lazy(value =>
+      typeof value === 'string'
+        ? v.literal('off', mcpForms)
+        : strictObject({ tools: v.picklist(toolForms, toolsForm) }, mcpForms),
+    ),
+  ),
   bridge: v.optional(v.picklist(bridgeLevels, 'must be off, versions, bindings or all'), 'all'),
   compatibility: v.optional(gateLevel, 'warn'),
   signatures: v.optional(v.picklist(['keep', 'strip', 'resign'], 'must be keep, strip or resign'), 'keep'),

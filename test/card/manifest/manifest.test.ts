@@ -65,7 +65,7 @@ describe('a manifest', () => {
       [
         { visibilty: 'public' },
         '/visibilty',
-        'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, callers, bridge, compatibility, signatures, jwt, set, allowSecrets. Fields of the card go under `card`',
+        'is not a known field here. Known fields: id, card, extended, tiers, visibility, hosts, route, upstream, gate, callers, mcp, bridge, compatibility, signatures, jwt, set, allowSecrets. Fields of the card go under `card`',
       ],
       [
         { upstream: { uri: 'x' } },
