@@ -41,13 +41,17 @@ const FAR = { ...NEAR, [constants.ZSTD_c_enableLongDistanceMatching]: 1, [consta
 /** Returns the documents of a card by name, all of them in one buffer. Throws if `body` does not have their bytes. */
 export const unpackDocuments = ({ parts, body }: PackedDocuments): Representations => {
   const length = lengthOf(parts)
-  const bytes = zstdDecompressSync(body, { maxOutputLength: length, chunkSize: Math.max(length, MIN_CHUNK_BYTES) })
+  const limits = { maxOutputLength: length + MAX_BLOCK_BYTES, chunkSize: Math.max(length, MIN_CHUNK_BYTES) }
+  const bytes = zstdDecompressSync(body, limits)
   if (bytes.byteLength !== length) throw new Error('stored documents do not have the length of their parts')
   return readParts(parts, bytes)
 }
 
 /** Returns the length in bytes of all documents of a card. */
 export const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, [, , length]) => sum + length, 0)
+
+/** A block of Zstandard (RFC 8878 §3.1.1.2.4): workerd needs room for another one behind the last. */
+const MAX_BLOCK_BYTES = 128 * 1024
 
 /** The least that Node decompresses at once. */
 const MIN_CHUNK_BYTES = 64

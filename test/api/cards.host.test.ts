@@ -91,6 +91,23 @@ describe('the representation of a card', () => {
   })
 })
 
+// The runtime needs more room than it fills, at some lengths.
+it('a card of any length is served', async () => {
+  const description = 'Tells the weather. '.repeat(200)
+  for (const count of [1, 2, 4, 8, 12, 16, 32, 64]) {
+    const skills = Array.from({ length: count }, (_, index) => ({
+      id: `s${index}`,
+      name: 'S',
+      description,
+      tags: ['x'],
+    }))
+    const { status } = await host.put('card-long', { ...bilingualCard, skills })
+    expect([status, (await get('/agents/card-long')).text.length > count * description.length], `${count}`).toEqual([
+      ...[count === 1 ? 201 : 200, true],
+    ])
+  }
+})
+
 describe('GET /.well-known/agent-card.json', () => {
   it('returns the card of the agent of the host name', async () => {
     for (const url of [
