@@ -7,6 +7,7 @@ import {
   highestTier,
   tooManyAttempts,
 } from '../auth/start.ts'
+import type { CallProfile } from '../card/index.ts'
 import {
   agentIdPattern,
   dialectNames,
@@ -163,6 +164,29 @@ const readRestricted = async (
     if ((await countUnrecognized(caller, request, env)) && profile?.visibility !== 'public') throw tooManyAttempts()
     return null
   }
+  return readCardOf({ id, profile, caller }, name, env, ctx)
+}
+
+/** An agent, and a caller that its card identifies. */
+type ReadAgent = { id: string; profile: CallProfile; caller: Authentication }
+
+/** Loads the card of an agent for a caller that may call it. Throws if a remote card has no usable copy. */
+export const loadCardFor = async (agent: ReadAgent, name: RepresentationName, context: RequestContext) => {
+  const { id, caller } = agent
+  const { env, ctx } = context
+  const restricted = hasPermission(caller, 'read', id) ? await readCardOf(agent, name, env, ctx) : null
+  const document = restricted ?? (await readDocument(id, name, env, ctx))
+  if (!document) throw agentNotFound(id)
+  return isRemote(document) ? serveRemoteCard(id, document, context) : document
+}
+
+/** Returns the extended card of a caller with read access, or the card of an internal agent; null for any other. */
+const readCardOf = async (
+  { id, profile, caller }: ReadAgent,
+  name: RepresentationName,
+  env: Env,
+  ctx: ExecutionContext,
+): ReturnType<typeof readRestricted> => {
   const tier = highestTier(caller, profile)
   const extended = tier === undefined ? null : await readExtended({ id, tier, name }, env, ctx)
   return extended ?? (profile.visibility === 'internal' ? readInternal(id, name, env) : null)

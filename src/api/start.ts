@@ -1,2 +1,2 @@
 export { agentNotFound, UPSTREAM_PROBLEMS } from './agent-errors.ts'
-export { agentCard, hostCard, loadCard } from './card-endpoints.ts'
+export { agentCard, hostCard, loadCard, loadCardFor } from './card-endpoints.ts'

@@ -21,7 +21,16 @@ import { send } from './send.ts'
 /** Handles one call from request to response, and logs it. */
 export const handleCall = async (exchange: Exchange): Promise<Response> => {
   const startedAt = Date.now()
-  const permitted = await permitCall(exchange)
+  return conclude(await permitCall(exchange), exchange, startedAt)
+}
+
+/** Handles a call that is part of a request whose caller is identified and counted. */
+export const handleReceived = async (exchange: Exchange): Promise<Response> => {
+  const startedAt = Date.now()
+  return conclude(await decide(exchange), exchange, startedAt)
+}
+
+const conclude = async (permitted: Permitted | CallError, exchange: Exchange, startedAt: number): Promise<Response> => {
   const result = 'kind' in permitted ? permitted : await respond(permitted, exchange)
   return 'kind' in result ? refuse(result, exchange, startedAt) : finish(result, undefined, exchange, startedAt)
 }
@@ -42,11 +51,15 @@ const finish = (response: Response, error: CallError | undefined, exchange: Exch
   return response
 }
 
+/** Receives a call, and decides whether it may be sent. */
+export const permitCall = async (exchange: Exchange): Promise<Permitted | CallError> =>
+  (await receive(exchange)) ?? decide(exchange)
+
 /**
- * Receives a call, and decides whether it may be sent. A call is counted before a large body is read, so a refused one
- * counts too. The body of a refused call is read only if it is small, so that the error has the id of the call.
+ * Identifies the caller of a request, finds the agent, and reads the body. A request is counted before a large body
+ * is read, so a refused one counts too. The body of a refused one is read only if it is small: for the id in the error.
  */
-export const permitCall = async (exchange: Exchange): Promise<Permitted | CallError> => {
+export const receive = async (exchange: Exchange): Promise<CallError | undefined> => {
   const { request, headers, env, ctx } = exchange
   const starting = startTiming(exchange)
   if (starting) exchange.timing = await starting
@@ -71,8 +84,7 @@ export const permitCall = async (exchange: Exchange): Promise<Permitted | CallEr
   const body = isSmall ? reading : limited ? undefined : exchange.readBody()
   const unreadable = exchange.parseBody(body instanceof Promise ? await body : body)
   exchange.timing?.lap('body')
-  const failed = limited ?? unreadable ?? unresolved ?? (isNamedInPath ? undefined : await findAgent(exchange))
-  return failed ?? decide(exchange)
+  return limited ?? unreadable ?? unresolved ?? (isNamedInPath ? undefined : await findAgent(exchange))
 }
 
 /** Finds the agent that a parameter names. */

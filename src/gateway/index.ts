@@ -3,7 +3,7 @@ import { agentById, type Exchange } from './gate/index.ts'
 import { handleCall, permitCall, refuse } from './handle-call.ts'
 import { JsonRpcExchange, RestExchange } from './receive/index.ts'
 
-export { decideByCard, isRefusedByModes } from './handle-call.ts'
+export { decideByCard, handleReceived, isRefusedByModes, receive, refuse } from './handle-call.ts'
 export { prepareRequest } from './send.ts'
 
 /** `POST /agents/{id}/a2a` and `POST /agents/{id}`: a JSON-RPC call of one agent. */

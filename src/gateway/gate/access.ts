@@ -50,7 +50,9 @@ export const getGate = (id: string, profile: CallProfile, env: Env): Gate => {
 }
 
 /** The part of an exchange that finds the agent. */
-export type UnresolvedCall = RequestContext & Pick<Exchange, 'agent' | 'caller' | 'gate'>
+export type UnresolvedCall = RequestContext &
+  Pick<Exchange, 'agent' | 'caller' | 'gate'> &
+  Partial<Pick<Exchange, 'profileFor'>>
 
 /**
  * Finds the agent of an exchange, and identifies the caller by the schemes of its card. Returns an error while the
@@ -65,12 +67,13 @@ export const resolveAgent = (exchange: UnresolvedCall): CallError | undefined | 
 }
 
 const identifyCaller = (
-  profile: CallProfile | null | undefined,
+  found: CallProfile | null | undefined,
   exchange: UnresolvedCall,
 ): CallError | undefined | Promise<undefined> => {
   const { agent, caller, env, timing } = exchange
   timing?.lap('kv')
-  if (profile === undefined) return UNAVAILABLE
+  if (found === undefined) return UNAVAILABLE
+  const profile = found && (exchange.profileFor?.(found) ?? found)
   exchange.gate = profile && getGate(agent.id, profile, env)
   if (profile === null) return undefined
   const identifying = authenticateForAgent(caller, { id: agent.id, profile }, exchange)

@@ -9,6 +9,7 @@ import {
   type ResultFacts,
 } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
+import type { CallProfile } from '../../card/index.ts'
 import { type CallTarget, latestVersion, type OutputWarning } from '../../card/model/index.ts'
 import { type BodyText, beginLine, endLine, log, type RequestContext, type TraceContext } from '../../http/index.ts'
 import type { CachedDocument } from '../../registry/edge/index.ts'
@@ -99,6 +100,11 @@ export abstract class Exchange implements Readonly<RequestContext> {
   /** Finds the agent by the parameters of the call, where the path does not name it. */
   findAgent(): Promise<AgentRef | CallError> | AgentRef | CallError {
     return this.agent
+  }
+
+  /** Returns the profile by which the caller is identified and its call is checked. */
+  profileFor(profile: CallProfile): CallProfile {
+    return profile
   }
 
   /** Reads the body; undefined for none. Returns an error if it cannot be one of a call. */
