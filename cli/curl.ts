@@ -1,6 +1,3 @@
-/** Quotes a text as one argument of a shell. */
-export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
 /** Returns a shell command that calls an agent at `url`. `options` are further ones of curl. */
 export const curlCall = (
   url: string,

@@ -1,5 +1,5 @@
 import { Argument, type Command, type Option } from 'commander'
-import { shellQuote } from '../curl.ts'
+import { shellQuote } from '../../src/card/index.ts'
 import type { AddCommand } from '../options.ts'
 
 /** Adds `completion`, which prints a script that completes command lines in a shell. */

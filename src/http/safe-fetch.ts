@@ -4,6 +4,12 @@ import { variableNames } from '../variables.ts'
 export const parseUrl = (text: string, base?: string): URL | null =>
   longHost.test(text) ? null : URL.parse(text, base)
 
+/** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
+export const webUrl = (text: string | undefined): string | undefined => {
+  const url = text === undefined ? null : parseUrl(text)
+  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url.href : undefined
+}
+
 /** Decodes a segment of a path; undefined if its percent-encoding is invalid. */
 export const decodeSegment = (segment: string): string | undefined => {
   try {

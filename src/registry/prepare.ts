@@ -86,7 +86,7 @@ export const prepareRegistration = async (
   }
 }
 
-const prepareCard = async ({ card, documents, extended }: Compiled, signing: Signing) => {
+const prepareCard = async ({ card, documents, profile, extended }: Compiled, signing: Signing) => {
   const encoder = createEncoder('signer' in signing ? signing.signer : undefined)
   const cards: PreparedCard[] = []
   for (const { tier, ...compiled } of [{ tier: publicTier, card, documents }, ...extended])
@@ -95,7 +95,7 @@ const prepareCard = async ({ card, documents, extended }: Compiled, signing: Sig
       ...packDocuments(await encoder.encodeDocuments(compiled.documents)),
     })
   return {
-    summary: summarize(card, documents),
+    summary: { ...summarize(card, documents), ...(!profile.mcpServer && { mcp: 'off' as const }) },
     search: {
       ...collectSearchFields(card),
       // The policy of the manifest may leave the signatures of the author out of all documents that clients verify.

@@ -7,6 +7,8 @@ const texts = v.array(text)
 export const Summary = v.object({
   ...{ name: text, description: text, version: text, url: text, protocol: text },
   documentationUrl: v.exactOptional(text),
+  /** Set where MCP clients cannot use the agent. */
+  mcp: v.exactOptional(v.literal('off')),
   /** The endpoint in the list for Shaman's clients. */
   shaman: v.object({ url: text, preferredTransport: text }),
 })

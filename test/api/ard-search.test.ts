@@ -15,7 +15,8 @@ beforeAll(async () => {
     hotels: { name: 'Hotels', skills: [skill('stay', 'Booking of rooms', ['travel'])] },
     weather: { name: 'Wetterbericht', skills: [skill('forecast', 'Sagt das Wetter für Zürich voraus', ['weather'])] },
   }
-  for (const [id, card] of Object.entries(cards)) await host.put(id, { ...minimalCard, ...card })
+  for (const [id, card] of Object.entries(cards))
+    await host.put(id, { card: { ...minimalCard, ...card }, ...(id === 'hotels' && { mcp: 'off' }) })
   const secret = { ...minimalCard, name: 'Secret flight booking' }
   await host.put('secret', { card: secret, visibility: 'internal' })
 })
@@ -72,7 +73,8 @@ describe('POST /ard/search', () => {
       [{ tags: 'finance' }, ['flights']],
       [{ tags: ['travel'], capabilities: ['stay'] }, ['hotels']],
       [{ type: ['application/a2a-agent-card+json', 'text/plain'] }, ['flights', 'hotels']],
-      [{ type: ['application/mcp-server-card+json'] }, []],
+      [{ type: ['application/mcp-server-card+json'] }, ['flights']],
+      [{ type: ['application/json'] }, []],
     ]
     for (const [filter, found] of rows)
       expect([filter, ids(await search('booking', {}, filter))]).toEqual([filter, found])
@@ -142,6 +144,16 @@ describe('GET /ard/agents/{identifier}', () => {
     expect([response.status, catalogErrors('ARD entry', entry)]).toEqual([200, []])
     expect(entry).toEqual(entries.find(each => each.identifier === identifier))
     expect((await get(identifier, { 'If-None-Match': response.headers.get('ETag') ?? '' })).status).toBe(304)
+  })
+
+  it('returns the entry of an agent as an MCP server, unless its owner does not want that', async () => {
+    expect(await (await get('urn:air:host.example:mcp:flights')).json()).toEqual({
+      identifier: 'urn:air:host.example:mcp:flights',
+      displayName: 'Flight booking',
+      type: 'application/mcp-server-card+json',
+      url: `${origin}/agents/flights/mcp/server-card`,
+    })
+    await expectError(await get('urn:air:host.example:mcp:hotels'), 404, 'NOT_FOUND')
   })
 
   it('decodes the identifier once, and refuses what cannot be decoded', async () => {

@@ -39,7 +39,7 @@ const startCatalogHost = async (options: Parameters<typeof startNodeHost>[0]): P
   const card = { ...minimalCard, documentationUrl: 'https://docs.example.com/a' }
   const manifests = [
     ['a', { card: { ...card, name: 'Agent [A]\u202e', description: `One\n\n# ${'long '.repeat(300)}` } }],
-    ['b', { card: { ...minimalCard, name: 'Agent B', skills: weatherSkills }, hosts: ['*'] }],
+    ['b', { card: { ...minimalCard, name: 'Agent B', skills: weatherSkills }, hosts: ['*'], mcp: 'off' }],
     ['secret', { card: { ...minimalCard, name: 'Secret' }, visibility: 'internal' }],
     [
       'weather',
@@ -62,7 +62,10 @@ const getManifest = async (path: string, at = host) => {
   expect(catalogErrors(path.includes('ard.json') ? 'ARD manifest' : 'AI Catalog', manifest)).toEqual([])
   return manifest
 }
-const cardIds = ({ entries }: Manifest) => entries.flatMap(({ url }) => /\/agents\/([^/]+)/.exec(url)?.[1] ?? [])
+const idsOf = ({ entries }: Manifest, type: string) =>
+  entries.flatMap(entry => (entry.type === type && /\/agents\/([^/]+)/.exec(entry.url)?.[1]) || [])
+const cardIds = (manifest: Manifest) => idsOf(manifest, 'application/a2a-agent-card+json')
+const mcpIds = (manifest: Manifest) => idsOf(manifest, 'application/mcp-server-card+json')
 
 describe('each catalog', () => {
   it('is cacheable, with a tag by which a write purges it, leads to the catalogs, and ignores slashes at its end', async () => {
@@ -125,6 +128,18 @@ describe('GET /.well-known/ai-catalog.json', () => {
     expect(catalog.entries[0]?.description).toMatch(/^One\n\n# (long )+long…$/)
     expect(catalog.entries[0]?.description?.length).toBeLessThanOrEqual(1000)
     expect(catalog.entries[2]?.description).toBe('w'.repeat(1000))
+    expect(catalog.entries[4]).toEqual({
+      identifier: 'urn:air:cards.example.com:mcp:weather',
+      displayName: 'Weather',
+      type: 'application/mcp-server-card+json',
+      url: `${origin}/agents/weather/mcp/server-card`,
+    })
+    expect(catalog.entries.at(-1)).toEqual({
+      identifier: 'urn:air:cards.example.com:mcp:calling_card',
+      displayName: 'Agents of cards.example.com',
+      type: 'application/mcp-server-card+json',
+      url: `${origin}/mcp/server-card`,
+    })
   })
 
   it('has pages, each with an entry and a link for the next', async () => {
@@ -132,7 +147,7 @@ describe('GET /.well-known/ai-catalog.json', () => {
     const page = (await first.clone().json()) as Manifest
     const next = page.entries.at(-1)
     expect(catalogErrors('AI Catalog', page)).toEqual([])
-    expect(cardIds(page)).toEqual(['a', 'b'])
+    expect([cardIds(page), mcpIds(page)]).toEqual([['a', 'b'], ['a']])
     expect(next).toMatchObject({ type: 'application/ai-catalog+json', url: `${origin}${path}?limit=2&cursor=b` })
     expect(first.headers.get('Link')).toBe(`${links}, <${path}?limit=2&cursor=b>; rel="next"`)
     const last = await host.fetch(next?.url ?? '')
@@ -147,7 +162,8 @@ it('GET /.well-known/ard.json is an ARD manifest of the public agents and of the
   const manifest = (await response.json()) as Manifest
   expect(catalogErrors('ARD manifest', manifest)).toEqual([])
   expect(cardIds(manifest)).toEqual(['a', 'b', 'weather'])
-  expect(manifest.entries.at(-1)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/ard/` })
+  expect(mcpIds(manifest)).toEqual(['a', 'weather'])
+  expect(manifest.entries.at(-2)).toMatchObject({ type: 'application/ai-registry+json', url: `${origin}/ard/` })
   // ARD indexes an agent by its skills, and its examples if there are two.
   const { entries } = manifest
   expect(entries[0]).not.toHaveProperty('representativeQueries')
@@ -203,17 +219,19 @@ describe('GET /llms.txt', () => {
     const response = await host.fetch('/llms.txt')
     expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
     const lines = (await response.text()).split('\n')
-    expect(lines.slice(0, 5)).toEqual([
+    expect(lines.slice(0, 7)).toEqual([
       '# Agents of cards.example.com',
       '',
       '> A2A agents and what they do. Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
       '',
+      `MCP clients find and call all of these agents at ${origin}/mcp, and each of them at /agents/{id}/mcp.`,
+      '',
       '## Agents',
     ])
-    expect(lines[6]).toMatch(
+    expect(lines[8]).toMatch(
       /^- \[Agent \\\[A\\\]\]\(https:\/\/cards\.example\.com\/agents\/a\/\.well-known\/agent-card\.json\): One # (long )+long…$/,
     )
-    expect(lines[7]).toBe(`- [Agent B](${origin}/agents/b/.well-known/agent-card.json): Does something useful`)
+    expect(lines[9]).toBe(`- [Agent B](${origin}/agents/b/.well-known/agent-card.json): Does something useful`)
     expect(lines).toContain(`- [AI Catalog](${origin}/.well-known/ai-catalog.json): the same agents for programs`)
   })
 
@@ -236,7 +254,11 @@ it('GET /robots.txt lets crawlers read everything, names the ARD manifest, and h
 it('the catalogs of a host name list the agent that claims the name, and nothing else', async () => {
   const path = '/.well-known/ai-catalog.json'
   const catalog = await getManifest(`https://weather.example.com${path}`)
-  expect(catalog.entries.map(({ url }) => url)).toEqual([`${origin}/agents/weather/.well-known/agent-card.json`])
+  expect(catalog.entries.map(({ url }) => url)).toEqual([
+    `${origin}/agents/weather/.well-known/agent-card.json`,
+    `${origin}/agents/weather/mcp/server-card`,
+  ])
+  expect(await (await host.fetch('https://weather.example.com/llms.txt')).text()).not.toContain('MCP')
   expect(catalog.host).toMatchObject({ identifier: 'weather.example.com' })
 })
 
@@ -282,7 +304,10 @@ describe('a host without PUBLIC_URL', () => {
       'urn:air:agent.localhost:agent:a',
       'urn:air:agent.localhost:agent:b',
       'urn:air:weather.example.com:agent:weather',
+      'urn:air:agent.localhost:mcp:a',
+      'urn:air:weather.example.com:mcp:weather',
       'urn:air:agent.localhost:registry:search',
+      'urn:air:agent.localhost:mcp:calling_card',
     ])
     expect((await getManifest(`${path}?limit=1`, own)).entries.at(-1)?.url).toBe(`${local}${path}?limit=1&cursor=a`)
   })

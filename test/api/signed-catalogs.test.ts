@@ -138,7 +138,10 @@ describe('the trust manifest of an entry', () => {
     const { entries } = await read(`https://weather.example.com${path}`, anonymous)
     const identity = 'did:web:weather.example.com'
     const identifier = 'urn:air:weather.example.com:agent:weather'
-    expect(entries).toMatchObject([{ identifier, trustManifest: { identity } }])
+    expect(entries).toMatchObject([
+      { identifier, trustManifest: { identity } },
+      { identifier: 'urn:air:weather.example.com:mcp:weather' },
+    ])
   })
 })
 

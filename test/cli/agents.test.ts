@@ -77,6 +77,41 @@ describe('sync-card show', () => {
     expect(host.seen.at(-1)?.path).toBe('/agents/weather/.well-known/agent-card.json?dialect=1.0')
   })
 
+  it('prints how MCP clients use the agent: a hint, all of it with --mcp-clients, and nothing where they cannot', async () => {
+    const url = `${host.url}/agents/weather/mcp`
+    const headers = ["X-API-Key's", 'Authorization'].map(name => ({
+      ...{ name, placeholder: name === 'Authorization' ? 'Bearer …' : '…', isRequired: true, isSecret: true },
+    }))
+    const remotes = [{ type: 'streamable-http', url, headers, supportedProtocolVersions: ['2025-11-25'] }]
+    const texts = { $schema: 'https://a.example', name: 'a/weather', title: 'W', description: 'W', version: '1' }
+    host.mcpServerCard = { ...texts, websiteUrl: 'https://a.example', remotes }
+    const command = `  claude mcp add --transport http weather ${url} --header 'X-API-Key'\\''s: …' --header 'Authorization: Bearer …'`
+    expect(await sync('show weather')).toMatchObject({
+      ...{ code: 0, stdout: '{\n  "name": "weather"\n}\n' },
+      stderr: `MCP clients call the agent at ${url}\n${command}\nOther clients: npx sync-card show weather --mcp-clients\n`,
+    })
+    const { stdout } = await sync('show weather --mcp-clients')
+    const [address, claude, others, code] = stdout.split('\n\n').map(part => part.trimEnd())
+    expect([address, claude]).toEqual([url, `Claude Code:\n${command}`])
+    const server = { type: 'http', url, headers: { "X-API-Key's": '…', Authorization: 'Bearer …' } }
+    const settingsIn = (text = '') => JSON.parse(text.slice(text.indexOf('\n')))
+    expect(settingsIn(others)).toEqual({ mcpServers: { weather: server } })
+    expect([code?.split('\n')[0], settingsIn(code)]).toEqual([
+      'VS Code (.vscode/mcp.json):',
+      { servers: { weather: server } },
+    ])
+    expect(JSON.parse((await sync('show weather --mcp-clients --json')).stdout)).toEqual(host.mcpServerCard)
+    host.mcpServerCard = undefined
+    expect(await sync('show weather --mcp-clients')).toMatchObject(hasError('weather is not open to MCP clients.'))
+  })
+
+  it('quotes what a shell would read in an address', async () => {
+    const remotes = [{ type: 'streamable-http', url: 'http://[::1]/$(id)', supportedProtocolVersions: [] }]
+    const texts = { $schema: 'https://a.example', name: 'a/weather', title: 'W', description: 'W', version: '1' }
+    host.mcpServerCard = { ...texts, websiteUrl: 'https://a.example', remotes }
+    expect((await sync('show weather')).stderr).toContain("weather 'http://[::1]/$(id)'\n")
+  })
+
   it('prints the manifest in YAML, or in JSON', async () => {
     expect((await sync('show weather --manifest')).stdout).toMatch(/^card:\n {2}name: weather\n/)
     expect(JSON.parse((await sync('show weather --manifest --json')).stdout)).toMatchObject({ set: 'team' })

@@ -34,6 +34,8 @@ export class FakeHost {
   refuseLine: (id: string) => readonly [status: number, code: string, detail: string] | undefined = () => undefined
   /** The agent of the root card. */
   rootAgent: string | undefined = ''
+  /** The MCP server card of all agents; undefined for none. */
+  mcpServerCard: object | undefined
   token = 'the-secret-admin-token'
   /** The agents that the token may read and write. */
   scope = '*'
@@ -121,6 +123,10 @@ export class FakeHost {
     const [, id = '', rest = ''] = /^\/agents\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
     const isAuthorized = seen.headers.authorization === `Bearer ${this.token}`
     if (rest === '/.well-known/agent-card.json') return this.#card(id, isAuthorized, response)
+    if (rest === '/mcp/server-card')
+      return this.mcpServerCard
+        ? json(response, 200, this.mcpServerCard)
+        : problem(response, 404, 'not-found', 'No MCP.')
     if (pathname === '/.well-known/agent-card.json') return this.#card(this.rootAgent ?? '', isAuthorized, response)
     const isListOfSet = ['set', 'id', 'writable'].some(name => searchParams.has(name))
     if (pathname === '/agents' && seen.method === 'GET' && (isAuthorized || !isListOfSet))

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { CardFacts } from '../../src/pages/card/card-facts.ts'
 import { documentSection, findView, renderCardPage, views } from '../../src/pages/card/index.ts'
 import { pageResponse } from '../../src/pages/layout/index.ts'
+import { minimalCard } from '../support/cards/cards.ts'
 import { compileCard } from '../support/cards/compile.ts'
 import { completeCards } from '../support/cards/complete.ts'
 import { growth } from '../support/cpu-time.ts'
@@ -27,7 +28,7 @@ const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts>
   route: 'direct',
   visibility: 'public',
   modified: new Date('2026-11-22T14:03:00Z'),
-  ...{ tool: undefined, source: undefined, check: undefined },
+  ...{ tool: undefined, mcpServer: undefined, source: undefined, check: undefined },
   ...more,
 })
 
@@ -124,6 +125,23 @@ describe('the page of a card', () => {
       '<time datetime="2026-11-22T14:03:00.000Z">Nov 22, 2026, 2:03 PM UTC</time>',
     ])
       expect(html).toContain(element)
+  })
+
+  it('has settings for MCP clients, if they can use the agent', async () => {
+    const mcpServer = { url: `${origin}/agents/weather/mcp`, headers: [] }
+    const html = await render(minimalCard, { mcpServer })
+    expect(snippetIn(html, 'claude-code')).toBe(`claude mcp add --transport http weather ${mcpServer.url}`)
+    expect(JSON.parse(snippetIn(html, 'vs-code'))).toEqual({
+      servers: { weather: { type: 'http', url: mcpServer.url } },
+    })
+    expect(sectionOf(html, 'mcp')).not.toContain('secret')
+    const header = { name: 'X-API-Key', placeholder: '…', isRequired: true, isSecret: true }
+    const secured = await render(minimalCard, { mcpServer: { ...mcpServer, headers: [header] } })
+    expect(JSON.parse(snippetIn(secured, 'mcp-json'))).toEqual({
+      mcpServers: { weather: { type: 'http', url: mcpServer.url, headers: { 'X-API-Key': '…' } } },
+    })
+    expect(sectionOf(secured, 'mcp')).toContain('Replace … by your secret.')
+    expect(sectionOf(await render(minimalCard), 'mcp')).toBe('')
   })
 
   it('lists each address once, with its protocols and its tenant, and says what the route means', async () => {

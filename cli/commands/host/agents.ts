@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Option } from 'commander'
 import { stringify } from 'yaml'
+import { mcpSnippets } from '../../../src/card/index.ts'
 import { agentIdPattern, dialectNames } from '../../../src/card/model/index.ts'
 import { CLEARED_ID_SECONDS } from '../../../src/limits.ts'
 import { deleteAgent, listAgents, readAgent, readLiveCard } from '../../client/index.ts'
@@ -24,10 +26,11 @@ import { createFilter } from '../../sync/index.ts'
 import { escapeControls, formatCount } from '../../terminal.ts'
 
 type ListFlags = HostFlags & { only?: string[]; set?: string }
-type ShowFlags = HostFlags & { dialect?: string; manifest?: true }
+type ShowFlags = HostFlags & { dialect?: string; manifest?: true; mcpClients?: true }
 type OpenFlags = HostFlags & { print?: true }
 type RemoveFlags = HostFlags & { yes?: true }
 
+const MCP_CLIENTS_HELP = 'how MCP clients use the agent; with --json, its MCP server card'
 const DIALECT_HELP = 'the dialect of the card; default: the one for all clients'
 
 /** Adds `list`, `show` and `open`, which need no token for public agents, `remove` and `tasks clear`. */
@@ -38,10 +41,11 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .option('--set <name>', 'agents of this set')
     .action((words: string[], flags: ListFlags) => list(words, flags, context))
   addHostOptions(program.command('show'), 'read; for --manifest, write')
-    .description('print the card of an agent as clients get it, or its manifest')
+    .description('print the card of an agent as clients get it, its manifest, or how MCP clients use it')
     .argument('<id>', 'the agent')
     .addOption(choiceOption('--dialect <dialect>', DIALECT_HELP, ['hybrid', ...dialectNames]).conflicts('manifest'))
     .option('--manifest', 'the manifest as it was registered, in YAML; with --json, in JSON')
+    .addOption(new Option('--mcp-clients', MCP_CLIENTS_HELP).conflicts(['dialect', 'manifest']))
     .action((id: string, flags: ShowFlags) => show(id, flags, context))
   addConnectionOptions(program.command('open'), 'read')
     .description("open an agent's card in a browser; without a terminal, print its URL")
@@ -127,7 +131,7 @@ const list = async (words: readonly string[], flags: ListFlags, context: Context
 }
 
 const show = async (id: string, flags: ShowFlags, context: Context): Promise<void> => {
-  const { dialect, manifest, json } = flags
+  const { dialect, manifest, mcpClients, json } = flags
   requireId(id)
   const connection = connect(flags, context, manifest ? resolveHost : findHost)
   const card = { params: { id }, query: { dialect }, ignore: 'agent-not-found' } as const
@@ -138,7 +142,26 @@ const show = async (id: string, flags: ShowFlags, context: Context): Promise<voi
   const yaml = manifest && !json ? stringify(document, { lineWidth: 0 }).trimEnd() : undefined
   // Only quoted texts can have escapes. JSON, which is YAML too, quotes all.
   const isPlain = yaml !== undefined && escapeControls(yaml) === yaml
-  context.terminal.out(isPlain ? yaml : JSON.stringify(document, null, 2))
+  if (!mcpClients) context.terminal.out(isPlain ? yaml : JSON.stringify(document, null, 2))
+  if (!manifest && dialect === undefined) await showMcp(id, connection, flags, context)
+}
+
+/** Prints how MCP clients use an agent, if they can: all of it with `--mcp-clients`, else a hint. */
+const showMcp = async (id: string, { client }: HostConnection, flags: ShowFlags, { terminal }: Context) => {
+  const { mcpClients, json } = flags
+  const options = { params: { id }, ignore: 'not-found' } as const
+  const card = await client.call('GET /agents/:id/mcp/server-card', options)
+  const [server] = card?.remotes ?? []
+  if (!server && mcpClients) throw new CommandError(ExitCode.rejected, `${id} is not open to MCP clients.`)
+  if (!server) return
+  const snippets = mcpSnippets(id, server)
+  const texts = snippets.map(({ title, code }) => `${title}:\n${code.replace(/^/gm, '  ')}`)
+  if (mcpClients) terminal.out(json ? JSON.stringify(card, null, 2) : [server.url, ...texts].join('\n\n'))
+  else
+    terminal.info([
+      ...[`MCP clients call the agent at ${server.url}`, `  ${snippets[0].code}`],
+      `Other clients: npx sync-card show ${id} --mcp-clients`,
+    ])
 }
 
 const open = async (id: string | undefined, flags: OpenFlags, context: Context): Promise<void> => {

@@ -1,14 +1,15 @@
 import type * as v from 'valibot'
 import { agentIdPattern } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { decodeSegment, type HttpError, jsonResponse, problem, statusOf } from '../../http/index.ts'
 import { MAX_PAGE_SIZE, MAX_QUERY_WORDS } from '../../limits.ts'
-import { type FilterName, splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
+import { type FilterName, type SearchHit, splitWords, toAnyWordExpressions, toTerm } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import type { Filter, RankedAgent, SearchQuery } from '../../registry/tables/index.ts'
 import { decodeCursor, digestSearch, encodeCursor, rankingCursor } from '../agents/index.ts'
 import { anyText, endpoint, integer, json, jsonBody, paginate, text } from '../contract/index.ts'
 import { ArdEntry, type ArdError, ArdList, ArdSearchRequest, ArdSearchResult } from '../schemas/index.ts'
-import { A2A_CARD_TYPE, agentEntry, registryUrl } from './entries.ts'
+import { A2A_CARD_TYPE, agentEntry, entriesOf, MCP_SERVER_CARD_TYPE, mcpEntries, registryUrl } from './entries.ts'
 
 /** Returns an error in the form of ARD (Appendix B), as clients of its API expect. */
 const toResponse = (error: HttpError): Response => {
@@ -35,25 +36,31 @@ const searchEndpoint = (summary: string) =>
       const words = toWords(query.text)
       if (words.length === 0) return invalid('/query/text must have at least one letter or digit.')
       const filters = [...toFilters('tag', tags), ...toFilters('skill', capabilities)]
-      // No entry is anything but a card.
-      const isOtherType = ![type].flat().includes(A2A_CARD_TYPE)
-      const digest = await digestSearch([words, filters, isOtherType])
+      const types = [type].flat()
+      const toEntries = selectEntries(types, env)
+      const digest = await digestSearch([words, filters, types])
       const token = pageToken === '' ? undefined : readPageToken(pageToken, digest)
-      if (isOtherType) return { body: { results: [], referrals: [] } }
+      if (!toEntries) return { body: { results: [], referrals: [] } }
       const matches = toAnyWordExpressions(words)
       const search: SearchQuery = { after: 0, limit: pageSize, covered: [], matches, filters, facets: [] }
       const found = await getRegistry(env).search({ ...search, ...(token && { order: token.order }) })
       const best = token?.best ?? found.agents[0]?.score ?? 0
-      const results = found.agents.map(agent => ({
-        ...agentEntry(agent),
-        score: best > 0 ? Math.min(100, Math.max(0, Math.round((100 * (agent.score ?? 0)) / best))) : 0,
+      const results = found.agents.flatMap(agent => {
+        const score = best > 0 ? Math.min(100, Math.max(0, Math.round((100 * (agent.score ?? 0)) / best))) : 0
         // The registry that has the agent, at the address that its URLs have: never that of the request.
-        source: registryUrl(agent.origin),
-      }))
+        const source = registryUrl(agent.origin)
+        return toEntries(agent).map(entry => ({ ...entry, score, source }))
+      })
       const next = !found.isLast && { pageToken: `${best.toPrecision(6)}~${encodeCursor(digest, found.rest)}` }
       return { body: { results, referrals: [], ...next } }
     },
   )
+
+/** Returns what a search returns of an agent: its card, or its server card if only that is requested. */
+const selectEntries = (types: readonly string[], env: Env) => {
+  if (types.includes(A2A_CARD_TYPE)) return (agent: SearchHit) => [agentEntry(agent)]
+  return types.includes(MCP_SERVER_CARD_TYPE) && config(env).offersMcp ? mcpEntries : undefined
+}
 
 /** `POST /search`: the search of ARD where its clients expect it. */
 export const search = searchEndpoint('Search agents in natural language, at the root of the host')
@@ -85,7 +92,9 @@ export const listArdEntries = endpoint(
 export const getArdEntry = endpoint(
   {
     ...{ ...ard, summary: 'Get one entry of the ARD manifest' },
-    params: { identifier: anyText('The identifier of the entry: `urn:air:`, the publisher, `:agent:` and the id.') },
+    params: {
+      identifier: anyText('The identifier of the entry: `urn:air:`, the publisher, `:agent:` or `:mcp:`, and the id.'),
+    },
     responses: { 200: json('The entry of the agent.', ArdEntry) },
     validated: true,
     problems: ['not-found', 'bad-query'],
@@ -94,11 +103,11 @@ export const getArdEntry = endpoint(
     const identifier = decodeSegment(params.identifier) ?? ''
     if (!/^urn:air:[a-zA-Z0-9.-]+(?::[a-zA-Z0-9._-]+)+$/.test(identifier))
       return invalid('The identifier must have the form urn:air:<publisher>:<namespace>:<name>.')
-    const id = /^urn:air:[a-zA-Z0-9.-]+:agent:([a-z0-9-]+)$/.exec(identifier)?.[1]
+    const id = /^urn:air:[a-zA-Z0-9.-]+:(?:agent|mcp):([a-z0-9-]+)$/.exec(identifier)?.[1]
     // No URL begins with an empty origin.
     const only = { after: '', limit: 1, origin: '' }
     const { agents } = id === undefined ? { agents: [] } : await getRegistry(env).catalog({ ...only, owner: id })
-    const entry = agents.map(agentEntry).find(entry => entry.identifier === identifier)
+    const entry = entriesOf(agents, config(env).offersMcp).find(entry => entry.identifier === identifier)
     return entry ? { body: entry } : problem('not-found', 'This host has no public agent with this identifier.')
   },
 )

@@ -1,4 +1,5 @@
 import { agentIdPattern, cardUrl } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { problem, sha256Hex } from '../../http/index.ts'
 import { canonicalJson, type JsonObject } from '../../json/index.ts'
 import { MAX_CATALOG_ENTRIES, MAX_SITEMAP_URLS } from '../../limits.ts'
@@ -9,13 +10,19 @@ import { flag, integer, pageQuery, paginate, parseQuery, text } from '../contrac
 import { toTime } from '../schemas/index.ts'
 import { CATALOG_DOCUMENTS, cacheableResponse, OPENAPI_PATH } from '../shared-cache.ts'
 import type { Site } from '../site.ts'
-import { agentEntry, didOf, entry, registryUrl, shorten } from './entries.ts'
+import { didOf, entriesOf, entry, HOST_SERVER, mcpEntry, registryUrl, toLine } from './entries.ts'
 
 /**
  * One page of a catalog. `origin` is that of its own links; undefined while this host does not know under which name it
- * is public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page.
+ * is public. It `isOwn` if the owner of the host has decided on it. `next` is the path of the next page; with
+ * `offersMcp`, agents are MCP servers, too.
  */
-type CatalogPage = Omit<Site, 'origin'> & { agents: CatalogAgent[]; origin?: string; next?: string }
+type CatalogPage = Omit<Site, 'origin'> & {
+  agents: CatalogAgent[]
+  origin?: string
+  next?: string
+  offersMcp: boolean
+}
 
 /** The catalogs by their paths, apart from the sitemap: how each is written. */
 const documents: Record<string, (page: CatalogPage, env: Env) => string | Promise<Rendered>> = {
@@ -75,6 +82,7 @@ const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
   return {
     agents: page,
     isOwn,
+    offersMcp: config(env).offersMcp,
     ...ofOwner,
     ...((isOwn || isKnownOrigin) && { origin }),
     ...(cursor !== undefined && { next: `${url.pathname}?${new URLSearchParams({ ...sentLimit, cursor })}` }),
@@ -82,8 +90,8 @@ const readPage = async (url: URL, env: Env): Promise<CatalogPage> => {
 }
 
 /** An ARD manifest has the form of an AI Catalog. ARD 0.91 requires `entries` only, readers of 0.9 the others. */
-const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => {
-  const entries = agents.map(agentEntry)
+const renderManifest = ({ agents, origin, owner, next, offersMcp }: CatalogPage) => {
+  const entries = entriesOf(agents, offersMcp)
   if (origin === undefined) return { specVersion: '1.0', host: { displayName: 'Calling Card' }, entries }
   const { hostname } = new URL(origin)
   // The catalog of one agent's host name is no place to search the whole host.
@@ -91,6 +99,8 @@ const renderManifest = ({ agents, origin, owner, next }: CatalogPage) => {
     const search = { displayName: 'Agent search', type: 'application/ai-registry+json', url: registryUrl(origin) }
     const description = 'Finds agents of this host by what they can do.'
     entries.push(entry(origin, 'registry:search', { ...search, description }))
+    const host = { displayName: `Agents of ${hostname}`, url: `${origin}/mcp` }
+    if (offersMcp) entries.push(mcpEntry(origin, HOST_SERVER, host))
   }
   if (next !== undefined) {
     const cursor = new URL(next, origin).searchParams.get('cursor') ?? ''
@@ -129,16 +139,17 @@ const renderLinkSet = ({ agents, origin = '', owner, next }: CatalogPage) => {
 const MAX_LINE_LENGTH = 300
 
 /** Returns the list of agents for language models (llmstxt.org): Markdown with a link to each card. */
-const renderLlmsText = ({ agents, origin, next }: CatalogPage): string => {
+const renderLlmsText = ({ agents, origin, owner, next, offersMcp }: CatalogPage): string => {
   const base = origin ?? ''
   const items = agents.map(agent => {
-    const description = toLine(agent.description)
-    return `- [${escapeText(toLine(agent.name))}](${cardUrl(agent)})${description && `: ${escapeText(description)}`}`
+    const [name, description] = [agent.name, agent.description].map(text => escapeText(toLine(text, MAX_LINE_LENGTH)))
+    return `- [${name}](${cardUrl(agent)})${description && `: ${description}`}`
   })
   const sections = [
     `# ${origin === undefined ? 'Agents' : `Agents of ${new URL(origin).host}`}`,
     '> A2A agents and what they do. ' +
       'Each link is the Agent Card of an agent: its skills, its address, and how to call it.',
+    ...(offersMcp && origin !== undefined && owner === undefined ? [mcpNote(origin)] : []),
     ...(items.length > 0 ? [`## Agents\n\n${items.join('\n')}`] : []),
     [
       '## Optional\n',
@@ -150,16 +161,13 @@ const renderLlmsText = ({ agents, origin, next }: CatalogPage): string => {
   return `${sections.join('\n\n')}\n`
 }
 
+const mcpNote = (origin: string): string =>
+  `MCP clients find and call all of these agents at ${origin}/mcp, and each of them at /agents/{id}/mcp.`
+
 /** Returns the rules for crawlers (RFC 9309), with the absolute URLs of the ARD manifest and of the sitemap. */
 const renderRobotsText = ({ origin = '' }: CatalogPage): string =>
   `User-agent: *\nAllow: /\n\nAgentmap: ${origin}/.well-known/ard.json\n` +
   (origin === '' ? '' : `Sitemap: ${origin}${SITEMAP_PATH}\n`)
-
-/** Puts a text of a card into one short line, without characters that show nothing or change its direction. */
-const toLine = (text: string): string => {
-  const start = text.slice(0, 2 * MAX_LINE_LENGTH)
-  return shorten(start.replace(/[\p{C}\p{Z}]+/gu, ' ').trim(), MAX_LINE_LENGTH)
-}
 
 /** Escapes what Markdown or HTML would take for a link, an image, code or a tag. */
 const escapeText = (text: string): string => text.replace(/[\\`*_[\]<>]/g, '\\$&')

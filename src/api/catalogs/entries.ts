@@ -7,6 +7,12 @@ import { type ArdEntry, toTime } from '../schemas/index.ts'
 /** The media type of the cards that catalogs name. */
 export const A2A_CARD_TYPE = 'application/a2a-agent-card+json'
 
+/** The media type of the cards of MCP servers (SEP-2127). */
+export const MCP_SERVER_CARD_TYPE = 'application/mcp-server-card+json'
+
+/** The name of this host among its MCP servers; no id of an agent has an underscore. */
+export const HOST_SERVER = 'calling_card'
+
 /** A catalog has the first part of a description, and those words and queries that are short. */
 const MAX_DESCRIPTION_LENGTH = 1000
 const MAX_WORDS = 50
@@ -45,6 +51,20 @@ export const agentEntry = (agent: EntryAgent): CatalogEntry => {
   }
 }
 
+/** Returns the entries of agents: those of their cards, then those of the MCP servers. */
+export const entriesOf = (agents: readonly EntryAgent[], offersMcp: boolean): CatalogEntry[] => [
+  ...agents.map(agentEntry),
+  ...(offersMcp ? agents.flatMap(mcpEntries) : []),
+]
+
+/** Returns the entry of an agent as an MCP server; none where its owner does not want that. */
+export const mcpEntries = ({ id, origin, name, mcp }: Pick<EntryAgent, 'id' | 'origin' | 'name' | 'mcp'>) =>
+  mcp === 'off' ? [] : [mcpEntry(origin, id, { displayName: name, url: `${origin}/agents/${id}/mcp` })]
+
+/** Returns the entry of the MCP server at `url`. */
+export const mcpEntry = (origin: string, id: string, { displayName, url }: { displayName: string; url: string }) =>
+  entry(origin, `mcp:${id}`, { displayName, type: MCP_SERVER_CARD_TYPE, url: `${url}/server-card` })
+
 /** Returns the entry of anything else at an origin. `name` is the rest of its identifier. */
 export const entry = (origin: string, name: string, members: Omit<CatalogEntry, 'identifier'>): CatalogEntry => ({
   identifier: `urn:air:${publisherOf(origin)}:${name}`,
@@ -61,13 +81,23 @@ export const shorten = (text: string, maxLength: number): string => {
   return `${start.replace(/\s+\S{0,30}$/, '').toWellFormed()}…`
 }
 
+/** Puts a text of a card into one short line, without characters that show nothing or change its direction. */
+export const toLine = (text: string, maxLength: number): string => {
+  const start = text.slice(0, 2 * maxLength)
+  return shorten(start.replace(/[\p{C}\p{Z}]+/gu, ' ').trim(), maxLength)
+}
+
+/** Returns the name of the MCP server at `url`: the labels of its domain in reverse, and the id of its agent. */
+export const mcpServerName = (url: string, id: string): string =>
+  `${publisherOf(url).split('.').toReversed().join('.')}/${id}`
+
 const keepShort = (texts: readonly string[], maxLength: number, count: number): string[] =>
   texts.filter(text => text.trim() !== '' && text.length <= maxLength).slice(0, count)
 
 /** Returns the publisher of an identifier: the domain of an origin. ARD proposes the other for names of one machine. */
 const publisherOf = (origin: string): string => {
   const { hostname } = new URL(origin)
-  return /\.[a-z][a-z0-9-]*$/.test(hostname) ? hostname : 'agent.localhost'
+  return /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(hostname) ? hostname : 'agent.localhost'
 }
 
 /**

@@ -6,6 +6,8 @@ import { resolveSite } from '../site.ts'
 import { catalogQuery, sitemapQuery, toQuery } from './catalog-documents.ts'
 
 export { getArdEntry, listArdEntries, search, searchArd } from './ard-api.ts'
+export { HOST_SERVER, mcpServerName, toLine } from './entries.ts'
+export { getHostMcpServerCard, getMcpServerCard } from './mcp-server-cards.ts'
 
 /** Returns the public agents of the host name in one form. The same for callers with a token. */
 const getCatalog = async (context: RequestContext): Promise<Response> => {

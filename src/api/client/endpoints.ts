@@ -67,6 +67,8 @@ export const endpoints = {
   'POST /agents:batch': { 200: [api.BatchResult], 422: [api.BatchResult], body: [api.BatchLine], query: 'atomic' },
   'GET /.well-known/jwks.json': { 200: api.JwkSet, problems: 'no-signing-key' },
   'GET /.well-known/did.json': { 200: api.DidDocument, problems: 'no-signing-key unknown-host' },
+  'GET /agents/:id/mcp/server-card': { 200: api.McpServerCard, problems: 'agent-not-found not-found' },
+  'GET /mcp/server-card': { 200: api.McpServerCard, problems: 'not-found' },
   'POST /tokens': { 201: api.IssuedToken, body: api.TokenRequest, problems: 'too-many-tokens' },
   'GET /tokens': { 200: api.TokenList, query: 'limit cursor' },
   'GET /tokens/self': { 200: api.OwnToken },

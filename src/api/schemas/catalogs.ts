@@ -75,6 +75,31 @@ const filterValues = v.pipe(
   }, valuesMessage),
 )
 
+/** The card of an MCP server (SEP-2127), with the members that this host fills. */
+export const McpServerCard = v.object({
+  $schema: url('The JSON Schema of server cards.'),
+  name: text('The publisher in reverse, a slash, and the id.'),
+  ...{ title: v.string(), description: v.string(), version: v.string() },
+  websiteUrl: url('The documentation or the page of the agent.'),
+  icons: v.optional(v.array(v.object({ src: url('The icon of the card.') }))),
+  remotes: v.array(
+    v.object({
+      type: v.literal('streamable-http'),
+      url: url('The address for MCP clients.'),
+      headers: v.optional(
+        v.array(
+          v.object({
+            name: v.string(),
+            placeholder: text('The value, with an ellipsis for the secret.'),
+            ...{ isRequired: v.boolean(), isSecret: v.boolean() },
+          }),
+        ),
+      ),
+      supportedProtocolVersions: texts('The versions of MCP, the newest first.'),
+    }),
+  ),
+})
+
 /** The body of `POST /ard/search` and `POST /search`. */
 export const ArdSearchRequest = strictObject({
   query: strictObject({

@@ -1,4 +1,5 @@
 export { listMcpTools, readSkills, readToolCard, toolIds, withMcpEndpoint } from './agent-skills.ts'
+export * from './credentials.ts'
 export * from './field-names.ts'
 export * from './foreign.ts'
 export * from './interfaces.ts'

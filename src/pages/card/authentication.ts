@@ -1,13 +1,11 @@
 import { html } from 'hono/html'
 import type { AgentCard } from '../../card/model/index.ts'
-import { allowsAnonymous } from '../../card/read/index.ts'
+import { allowsAnonymous, findScheme, type Scheme } from '../../card/read/index.ts'
 import type { Html } from '../layout/index.ts'
 import { code, inline, printable, sentenceList, webLink } from './markup.ts'
 
 type Schemes = NonNullable<AgentCard['securitySchemes']>
 
-/** A security scheme of a card. */
-export type Scheme = Schemes[string]
 type Flows = NonNullable<Scheme['oauth2SecurityScheme']>['flows']
 
 /** Describes in a sentence what callers need. `subject` begins it, such as "Callers need". */
@@ -26,10 +24,6 @@ export const requirementSentence = (
   const anonymous = allowsAnonymous(requirements) && ' Calls without credentials are answered too.'
   return html`<p>${subject} ${either}${sentenceList(alternatives, 'or')}.${anonymous}</p>`
 }
-
-/** Returns the scheme that a requirement names, if the card has it. */
-export const findScheme = (schemes: Schemes, name: string): Scheme | undefined =>
-  Object.hasOwn(schemes, name) ? schemes[name] : undefined
 
 const credential = (name: string, schemes: Schemes, scopes: readonly string[] = []): Html => {
   const words = schemeWords(findScheme(schemes, name) ?? {})

@@ -1,5 +1,6 @@
 import { agentNotFound, loadCard } from '../../api/index.ts'
 import { authenticate } from '../../auth/index.ts'
+import { mcpHeaders } from '../../card/index.ts'
 import { type AgentCard, cardUrl, type RepresentationName } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { parseUrl, type RequestContext } from '../../http/index.ts'
@@ -42,6 +43,11 @@ export const loadFacts = async (id: string, representation: RepresentationName, 
     modified: new Date(current.modified),
     /** The first tool of an agent that is an MCP server. */
     tool: profile?.mcp?.tools[0],
+    /** The address for MCP clients, and the headers that they send. */
+    mcpServer:
+      profile?.mcpServer && config(env).offersMcp
+        ? { url: profile.mcpServer.url, headers: mcpHeaders(card as AgentCard, profile) }
+        : undefined,
     /** Set for a card that this host fetches from the agent. */
     source: current.source,
     check: await loadCheck(id, context),

@@ -10,7 +10,7 @@ import { assetPath, type Html, type Page, pageResponse } from '../layout/index.t
 import { escapeCharacter, escapeInvisible, representationLabels, webUrl } from '../text/index.ts'
 import { type CardFacts, loadFacts } from './card-facts.ts'
 import { boundCard, headline, printable } from './markup.ts'
-import { badges, cardColumns, snippetsSection } from './sections.ts'
+import { badges, cardColumns, mcpSection, snippetsSection } from './sections.ts'
 import { snippetsFor } from './snippets.ts'
 
 /** `GET /agents/{id}` for browsers: the card of an agent, for people. */
@@ -44,6 +44,7 @@ ${hero(facts, card)}
 ${cardColumns(facts, card)}
 ${consoleSection(facts)}
 ${snippetsSection(snippetsFor(facts))}
+${mcpSection(facts)}
 ${documentSection(id, view, document)}
 <p id="status" class="visually-hidden" role="status"></p>
 </article>`

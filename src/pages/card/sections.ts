@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { mcpSnippets } from '../../card/index.ts'
 import { type AgentCard, type AgentSkill, describeAge, type ReceiptTest } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import type { Html } from '../layout/index.ts'
@@ -153,9 +154,17 @@ const aboutSection = (facts: CardFacts, card: AgentCard): Html => {
 /** Renders code that calls the agent. */
 export const snippetsSection = (snippets: readonly Snippet[]): Html => {
   const variables = (snippets[0]?.variables ?? []).map((name, index) => [index > 0 && ', ', html`<code>${name}</code>`])
-  const items = snippets.map(
+  const fallback = html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`
+  const content = html`${snippets.length === 1 && fallback}
+${variables.length > 0 && html`<p>The code reads your credentials from the environment: ${variables}.</p>`}
+${snippetItems('snippets', snippets)}`
+  return section('snippets', 'Call it from code', content)
+}
+
+const snippetItems = (group: string, snippets: readonly { name: string; title: string; code: string }[]) =>
+  snippets.map(
     ({ name, title, code: text }, index) =>
-      html`<details class="panel snippet" name="snippets"${index === 0 && html` open`}>
+      html`<details class="panel snippet" name="${group}"${index === 0 && html` open`}>
 <summary>${title}</summary>
 <p class="actions"><button type="button" class="copy" data-copies="snippet-${name}"
 aria-label="Copy ${title}">Copy</button></p>
@@ -163,12 +172,19 @@ aria-label="Copy ${title}">Copy</button></p>
 dir="ltr"><code id="snippet-${name}">${text}</code></pre>
 </details>`,
   )
-  const fallback = html`<p>There is no example of a call that this agent accepts; this fetches its card.</p>`
-  const content = html`${snippets.length === 1 && fallback}
-${variables.length > 0 && html`<p>The code reads your credentials from the environment: ${variables}.</p>`}
-${items}`
-  return section('snippets', 'Call it from code', content)
-}
+
+/** Renders how MCP clients use an agent. */
+export const mcpSection = ({ id, mcpServer }: CardFacts): Part =>
+  mcpServer &&
+  section(
+    'mcp',
+    'Use it from MCP clients',
+    html`<p>Claude, Cursor and other MCP clients call the agent here.
+${mcpServer.headers.length > 0 && 'Replace … by your secret.'}</p>
+<p class="copied"><code id="mcp-url" dir="ltr">${mcpServer.url}</code><button type="button" class="copy"
+data-copies="mcp-url" aria-label="Copy the address for MCP clients">Copy</button></p>
+${snippetItems('mcp', mcpSnippets(id, mcpServer))}`,
+  )
 
 /** Renders what the newest check of an agent has shown; nothing for an agent that was never checked. */
 const receiptSection = ({ id, check }: CardFacts): Part => {

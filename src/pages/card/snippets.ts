@@ -1,10 +1,11 @@
 import { writeObject } from '../../a2a/bridge/index.ts'
 import { methodOf, pathOf } from '../../a2a/index.ts'
 import { type CallTarget, isPreV1, versions, wireVersions } from '../../card/model/index.ts'
+import type { Credential } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
 import { webUrl } from '../text/index.ts'
 import type { CardFacts } from './card-facts.ts'
-import { type Credential, type ExampleCall, exampleCall, type Part } from './example-call.ts'
+import { type ExampleCall, exampleCall, type Part } from './example-call.ts'
 import { visibleJson } from './markup.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */

@@ -1,5 +1,6 @@
 import { dialectLabels, type RepresentationName } from '../../card/model/index.ts'
-import { parseUrl } from '../../http/shared.ts'
+
+export { webUrl } from '../../http/shared.ts'
 
 // What the Worker and the scripts of pages do with texts of cards and answers, all of which are untrusted.
 
@@ -16,12 +17,6 @@ export const escapeInvisible = (text: string): string => text.replace(/[^\P{C}\n
 /** Escapes the UTF-16 code units of a character as JSON does. */
 export const escapeCharacter = (character: string): string =>
   character.replace(/[\s\S]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-/** Returns an http or https URL without credentials, which a page may link to; undefined for any other text. */
-export const webUrl = (text: string | undefined): string | undefined => {
-  const url = text === undefined ? null : parseUrl(text)
-  return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url.href : undefined
-}
 
 /** Returns a number with its noun, such as `1 agent`. */
 export const plural = (count: number, noun: string): string =>
