@@ -19,6 +19,7 @@ const events = () => import('./api/events/index.ts')
 const health = () => import('./api/health.ts')
 const images = () => import('./pages/images/index.ts')
 const keys = () => import('./api/published-keys.ts')
+const mcp = () => import('./mcp/server/index.ts').then(({ createMcpEndpoints }) => createMcpEndpoints(respond))
 const lists = () => import('./api/agents/lists.ts')
 const pages = () => import('./pages/index.ts')
 const revisions = () => import('./api/agents/revision-history.ts')
@@ -76,6 +77,9 @@ export const routes: readonly Route[] = [
   ...frequentRoutes,
   route('POST', '/a2a/v1', eager(loadOnce(gateway, 'namedCall'), calls, 'callNamedAgent')),
   route('GET', '/agents/:id', withPage('getCardPage', eager(agentCard('agent-card.json'), cards, 'getAgentCard'))),
+  route('POST', '/agents/:id/mcp', lazy(mcp, 'callAgentMcp')),
+  route('POST', '/mcp', lazy(mcp, 'callHostMcp')),
+  route('GET', '/.well-known/oauth-protected-resource/agents/:id/mcp', lazy(mcp, 'getResourceMetadata')),
   route('DELETE', '/agents/:id/a2a/:operation+', eager(restCall, calls, 'remove')),
   route('PUT', '/agents/:id', lazy(agents, 'putAgent')),
   route('DELETE', '/agents/:id', lazy(agents, 'deleteAgent')),
@@ -109,6 +113,8 @@ export const routes: readonly Route[] = [
   route('POST', '/ard/search', lazy(catalogs, 'searchArd')),
   route('GET', '/ard/agents', lazy(catalogs, 'listArdEntries')),
   route('GET', '/ard/agents/:identifier', lazy(catalogs, 'getArdEntry')),
+  route('GET', '/agents/:id/mcp/server-card', lazy(catalogs, 'getMcpServerCard')),
+  route('GET', '/mcp/server-card', lazy(catalogs, 'getHostMcpServerCard')),
   route('GET', '/llms.txt', lazy(catalogs, 'getLlmsText')),
   route('GET', '/robots.txt', lazy(catalogs, 'getRobotsText')),
   route('GET', '/sitemap.xml', lazy(catalogs, 'getSitemap')),

@@ -87,6 +87,8 @@ const parse = (env: Variables) => {
     offersMcp: mcp === 'on',
     /** How long some cache of a client, or on the way to it, may serve a public response after it was replaced. */
     cacheSeconds: maxAge + stale,
+    /** How long a client may cache a public response. */
+    maxAgeSeconds: maxAge,
     publicCacheControl: `public, max-age=${maxAge}, stale-while-revalidate=${stale}`,
     upstreamTimeoutSeconds: parseTimeout('UPSTREAM_TIMEOUT'),
     streamIdleTimeoutSeconds: parseTimeout('STREAM_IDLE_TIMEOUT'),

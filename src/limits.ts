@@ -163,6 +163,17 @@ export const ASSERTION_SECONDS = 60
 /** Silence of a stream after which its client gets a comment, to see whether it is still connected. */
 export const HEARTBEAT_SECONDS = 15
 
+// MCP clients
+
+/** Characters of the description of a tool. */
+export const MAX_TOOL_DESCRIPTION_LENGTH = 8000
+/** Files in one call of a tool. */
+export const MAX_TOOL_FILES = 50
+/** The wait for a task, if `UPSTREAM_TIMEOUT` is longer: most MCP clients give up after a minute. */
+export const MAX_TOOL_WAIT_SECONDS = 50
+/** How long after it is issued a handle of a task can be used. */
+export const HANDLE_SECONDS = 86_400
+
 // Checks of agents
 
 /** One request of a check (docs/receipts.md). */

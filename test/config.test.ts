@@ -18,6 +18,7 @@ describe('the configuration of a host', () => {
       role: 'public',
       offersMcp: true,
       cacheSeconds: 86_460,
+      maxAgeSeconds: 60,
       publicCacheControl: 'public, max-age=60, stale-while-revalidate=86400',
       upstreamTimeoutSeconds: 60,
       streamIdleTimeoutSeconds: 120,

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type InputOptions, type Plugin, type RolldownOutput } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
+
+const shims = join(root, 'src/mcp/client/client-shims.ts')
 
 /** What every bundle for the Workers runtime is built with. */
 export const workerOptions = {
@@ -12,7 +14,7 @@ export const workerOptions = {
   resolve: {
     conditionNames: ['workerd', 'worker', 'browser', 'import'],
     mainFields: ['browser', 'module', 'main'],
-    alias: { '@modelcontextprotocol/client/_shims': join(root, 'src/mcp/client/client-shims.ts') },
+    alias: { '@modelcontextprotocol/client/_shims': shims },
   },
   transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
   onLog: (level, log, print) => {
@@ -35,7 +37,11 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
     cwd: root,
     input: 'src/index.ts',
     ...workerOptions,
-    plugins: [withoutUnused, ...plugins],
+    resolve: {
+      ...workerOptions.resolve,
+      alias: { ...workerOptions.resolve.alias, '@modelcontextprotocol/server/_shims': shims },
+    },
+    plugins: [withoutUnused, withOneCore, ...plugins],
     transform: {
       ...workerOptions.transform,
       define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },
@@ -94,6 +100,40 @@ const withoutUnused: Plugin = {
       const names = [...declared, ...listed]
       const values = [...new Set(names.map(name => name.split(' ', 1)[0]))].map(name => `${name} = () => {}`)
       return { code: `const ${values.join(', ')}; export { ${names.join(', ')} }`, map: null }
+    },
+  },
+}
+
+/** What both packages of MCP bundle: the same source, of which each leaves out what it does not need. */
+const coreOf = (name: string): string => {
+  const [path] = globSync(join(root, `node_modules/@modelcontextprotocol/${name}/dist/src-*.mjs`))
+  if (path === undefined) throw new Error(`@modelcontextprotocol/${name} has no module src-*.mjs any more`)
+  // A build of another commit has a link to the packages, and the bundler follows it.
+  return realpathSync(path)
+}
+
+const sourcesIn = (code: string) =>
+  [...code.matchAll(/^\/\/#region (?:.*)\n([\s\S]*?)^\/\/#endregion\n/gm)].map(([text]) => text)
+
+const declaredIn = (code: string): string[] =>
+  [...code.matchAll(/^(?:const|let|var|class|function\*?|async function\*?) ([\w$]+)/gm)].map(([, name = '']) => name)
+
+/** Takes for the client what the server's package has word for word, so that the upload has it once. */
+const withOneCore: Plugin = {
+  name: 'with-one-core',
+  transform: {
+    filter: { id: /@modelcontextprotocol\/(?:client|server)\/dist\/src-[\w-]+\.mjs$/ },
+    handler: (code, id) => {
+      const path = coreOf('server')
+      const isServer = id === path
+      const own = sourcesIn(code)
+      const others = new Set(sourcesIn(readFileSync(isServer ? coreOf('client') : path, 'utf8')))
+      const shared = own.filter(source => others.has(source))
+      const names = shared.flatMap(declaredIn)
+      const list = names.map(name => (isServer ? `${name} as core_${name}` : `core_${name} as ${name}`)).join(', ')
+      if (isServer) return { code: `${code}\nexport { ${list} }`, map: null }
+      const rest = shared.reduce((text, source) => text.replace(source, () => ''), code)
+      return { code: `import { ${list} } from ${JSON.stringify(path)}\n${rest}`, map: null }
     },
   },
 }

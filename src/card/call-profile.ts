@@ -55,8 +55,10 @@ export const CallProfile = v.object({
       resources: v.exactOptional(texts),
     }),
   ),
-  /** The address for MCP clients, which is also the audience of their tokens; absent where the agent has none. */
-  mcpServer: v.exactOptional(v.object({ url: text, tools: v.exactOptional(v.picklist(toolForms)) })),
+  /** The address for MCP clients, and the audiences of their access tokens; absent where the agent has none. */
+  mcpServer: v.exactOptional(
+    v.object({ url: text, audience: v.exactOptional(texts), tools: v.exactOptional(v.picklist(toolForms)) }),
+  ),
   /** Set while a remote card was never fetched: nothing can be checked, so every call is rejected. */
   cardMissing: v.exactOptional(v.literal(true)),
 })
@@ -73,6 +75,7 @@ export const buildCallProfile = (
 ): CallProfile => {
   const { upstream, jwt } = manifest
   const { capabilities } = card
+  const mcpUrl = `${agentUrl}/mcp`
   return {
     ...policiesOf(manifest),
     tasks: taskPolicy(manifest),
@@ -93,7 +96,13 @@ export const buildCallProfile = (
     requiredExtensions: getRequiredExtensions(card),
     modes: collectModes(card),
     ...(manifest.mcp !== 'off' &&
-      manifest.route !== 'closed' && { mcpServer: { url: `${agentUrl}/mcp`, ...manifest.mcp } }),
+      manifest.route !== 'closed' && {
+        mcpServer: {
+          url: mcpUrl,
+          ...(issuers.length > 0 && { audience: [mcpUrl, jwt?.audience ?? []].flat() }),
+          ...manifest.mcp,
+        },
+      }),
     apiKeyHeaders: getApiKeyHeaders(card).map(({ header }) => header.toLowerCase()),
     openIdConnectUrls: issuers,
     ...(issuers.length > 0 && {

@@ -28,7 +28,10 @@ const endpoints: Row[] = [
   ['GET', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 0, silent],
   ['POST', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
   ['DELETE', '/agents/:id/a2a/:operation+', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 0, silent],
+  ['POST', '/agents/:id/mcp', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
+  ['POST', '/mcp', 'card', 'AUTH_LIMIT CALL_LIMIT FETCH_LIMIT', 4 * MIB, silent],
   // Cards and lists
+  ['GET', '/.well-known/oauth-protected-resource/agents/:id/mcp', 'public', '', 0, silent],
   ['GET', '/.well-known/agent-card.json', 'optional', 'AUTH_LIMIT', 0, silent],
   ['GET', '/.well-known/agent.json', 'optional', 'AUTH_LIMIT', 0, silent],
   ['GET', '/agents/:id/.well-known/agent-card.json', 'optional', 'AUTH_LIMIT', 0, silent],
@@ -38,6 +41,8 @@ const endpoints: Row[] = [
   ['GET', '/agents', 'reader, set: token, writable: write, id: write', 'AUTH_LIMIT CALL_LIMIT PAGE_LIMIT', 0, silent],
   ['GET', '/agents/:id/card.svg', 'optional', 'AUTH_LIMIT PAGE_LIMIT', 0, silent],
   ['GET', '/agents/:id/badge.svg', 'optional', 'AUTH_LIMIT PAGE_LIMIT', 0, silent],
+  ['GET', '/agents/:id/mcp/server-card', 'optional', 'AUTH_LIMIT CALL_LIMIT', 0, silent],
+  ['GET', '/mcp/server-card', 'public', 'CALL_LIMIT', 0, silent],
   // Registrations
   ['PUT', '/agents/:id', 'write', 'AUTH_LIMIT WRITE_LIMIT', 256 * KIB, reported],
   ['DELETE', '/agents/:id', 'write', 'AUTH_LIMIT WRITE_LIMIT', 0, reported],

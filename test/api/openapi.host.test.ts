@@ -33,6 +33,10 @@ beforeAll(async () => {
   await called.register('oa-root', { card: documented, hosts: ['*'] })
   await called.register('oa-weather', gateway)
   await called.register('oa-weather', { ...gateway, extended: { description: 'Even more' } })
+  const login = {
+    openIdConnectSecurityScheme: { openIdConnectUrl: 'https://login.example/.well-known/openid-configuration' },
+  }
+  await called.register('oa-login', { card: agentCard(origin, { securitySchemes: { login } }), route: 'gateway' })
   await called.register('oa-unavailable', { upstream: { card: `${origin}/missing.json` } })
   await called.register('oa-relay', { upstream: { card: `${origin}/card.json`, pin: true } })
   wider = true
@@ -78,6 +82,16 @@ const extendedInSet = { extended: { name: 'C' }, set: 'own' }
 const leakedCard = { ...shortCard, description: `sk-ant-api03-${'aB3'.repeat(31)}AA` }
 const a2a = (version: WireVersion) => ({ 'A2A-Version': version })
 const unknownToken = { token: `cc_${'a'.repeat(12)}_${'b'.repeat(32)}` }
+
+/** A request of an MCP client, which gets a stream before 2026-07-28. */
+const mcp = (version: string, Accept = 'application/json, text/event-stream'): Sent => {
+  const names = { protocolVersion: version, clientInfo: { name: 'c', version: '1' }, clientCapabilities: {} }
+  const meta = Object.entries(names).map(([name, value]): [string, Json] => [`io.modelcontextprotocol/${name}`, value])
+  return {
+    headers: { 'MCP-Protocol-Version': version, 'Mcp-Method': 'tools/list', Accept },
+    body: call('tools/list', version < '2026-07-28' ? {} : { _meta: Object.fromEntries(meta) }),
+  }
+}
 
 const v0Message = { message: { messageId: 'm', role: 'ROLE_USER', content: [{ text: 'Does it rain?' }] } }
 
@@ -245,6 +259,18 @@ const samples: Sample[] = [
   ['GET', '/agents/oa-weather/a2a/v1/tasks/t-1', 401, unknownToken],
   ['POST', '/agents/none/a2a/message:send', 404, { body: message() }],
   ['POST', '/agents/oa-weather/a2a/message:send', 400, { headers: { 'A2A-Version': '9.9' }, body: message() }],
+  ['GET', '/agents/oa-weather/mcp/server-card', 200],
+  ['GET', '/agents/oa-weather/mcp/server-card', 304, { headers: { 'If-None-Match': '*' } }],
+  ['GET', '/agents/none/mcp/server-card', 404],
+  ['GET', '/mcp/server-card', 200],
+  ['POST', '/agents/oa-weather/mcp', 200, mcp('2025-11-25')],
+  ['POST', '/agents/none/mcp', 404, mcp('2026-07-28')],
+  ['POST', '/mcp', 200, mcp('2026-07-28')],
+  ['POST', '/mcp', 400, mcp('2099-01-01')],
+  ['POST', '/mcp', 406, mcp('2025-11-25', 'text/html')],
+  ['POST', '/mcp', 401, { ...mcp('2026-07-28'), ...unknownToken }],
+  ['GET', '/.well-known/oauth-protected-resource/agents/oa-login/mcp', 200],
+  ['GET', '/.well-known/oauth-protected-resource/agents/oa-weather/mcp', 404],
   ['GET', '/agents/oa-weather/receipt', 404],
   ['POST', '/agents/oa-weather/check', 200, { ...admin, body: { send: true } }],
   ['POST', '/agents/oa-weather/check', 200, admin],

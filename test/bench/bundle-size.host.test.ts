@@ -8,8 +8,8 @@ describe('the built Worker', () => {
     expect(gzipBytes(startModules(host))).toBeLessThanOrEqual(30 * 1024)
   })
 
-  it('has at most 350 KiB, gzipped, in all, which only a deployment pays for: a start compiles what it evaluates', () => {
-    expect(gzipBytes(host.modules)).toBeLessThanOrEqual(350 * 1024)
+  it('has at most 390 KiB, gzipped, in all, which only a deployment pays for: a start compiles what it evaluates', () => {
+    expect(gzipBytes(host.modules)).toBeLessThanOrEqual(390 * 1024)
   })
 
   it('has no JSON Schema validator: the MCP client would bring one', () => {

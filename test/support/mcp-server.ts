@@ -58,9 +58,12 @@ export const scripted =
       : result
   }
 
-/** A tool under test: its schema and its result. */
+/** A tool under test: its result, and what is listed of it. */
 export type TestTool = {
   inputSchema?: JsonObject
+  outputSchema?: JsonObject
+  title?: string
+  annotations?: JsonObject
   run: (given: JsonObject, context: ServerContext) => Promise<JsonObject> | JsonObject
 }
 
@@ -111,9 +114,8 @@ export const startToolServer = async (
       }))
     }
     server.setRequestHandler('tools/list', () => ({
-      tools: Object.entries(toolServer.tools).map(([name, { inputSchema }]) => ({
-        name,
-        description: `The tool ${name} of a test`,
+      tools: Object.entries(toolServer.tools).map(([name, { inputSchema, run: _, ...listed }]) => ({
+        ...{ name, description: `The tool ${name} of a test`, ...(listed as object) },
         inputSchema: { type: 'object' as const, ...inputSchema },
       })),
     }))

@@ -123,6 +123,8 @@ export const requestSamples: Record<string, RequestSample> = {
     path: ['ard', 'agents', 'urn%3Aair%3Ahost.example%3Aagent%3Aecho'],
     headers: { 'If-None-Match': '"a"' },
   },
+  'an MCP server card': { path: ['agents', 'echo', 'mcp', 'server-card'], headers: { 'If-None-Match': '"a"' } },
+  'the MCP server card of the host': { path: ['mcp', 'server-card'], headers: { 'If-None-Match': '"a"' } },
   'a card to lint': { method: 'POST', path: ['lint'], query: { representations: 'true' }, body: shortCard },
   'a card to verify': {
     method: 'POST',

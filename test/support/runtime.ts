@@ -221,8 +221,9 @@ const bundle = async (input: string, plugins: Plugin[] = []): Promise<string> =>
     input,
     ...workerOptions,
     external: /^cloudflare:/,
-    // The echo agent's server is CommonJS: without 'import', `require` finds the CommonJS side of a package.
-    resolve: { ...workerOptions.resolve, conditionNames: ['workerd', 'worker', 'browser'] },
+    // The echo agent's server is CommonJS: without 'import', `require` finds the CommonJS side of a package. What the host
+    // replaces in packages, the example of an MCP server needs.
+    resolve: { ...workerOptions.resolve, conditionNames: ['workerd', 'worker', 'browser'], alias: {} },
     plugins: [productionBuild, nodeModules, ...plugins],
     write: false,
     output: { format: 'esm', codeSplitting: false },

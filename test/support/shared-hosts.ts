@@ -29,8 +29,8 @@ const sharedHosts = {
   public: { vars: { PUBLIC_URL: 'https://cards.example.com' } },
   /** Signs its cards, and has the static assets. */
   signing: { assets: true, vars: { SIGNING_KEY: JSON.stringify(makeSigningKey()) } },
-  /** Shows its agents to callers with a token only. */
-  internal: { vars: { ROLE: 'internal' } },
+  /** Shows its agents to callers with a token only, and none to MCP clients. */
+  internal: { vars: { ROLE: 'internal', MCP: 'off' } },
   /** Has no agents, until a test registers some: see `emptyHost`. */
   empty: {},
   /** Has a KV that fails on command. */

@@ -125,7 +125,7 @@ export const otherBody = <As extends 'text' | 'stream'>(as: As, content: Content
   ({ as, content, maxBytes }) satisfies Body as Body<As extends 'text' ? string : undefined>
 
 /** Errors in another form than problem details: over HTTP+JSON that of the version of A2A. */
-export type ErrorForm = 'ard' | 'superx' | 'JSONRPC' | WireVersion
+export type ErrorForm = 'ard' | 'superx' | 'JSONRPC' | 'MCP' | WireVersion
 
 /** All that is known of an endpoint besides its method, its path and its name. */
 export type Description = {

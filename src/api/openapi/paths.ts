@@ -189,11 +189,14 @@ const NOT_MODIFIED = { description: 'The client has it already.' }
 type Responses = Record<string, JsonObject>
 
 const listErrors = (path: string, operation: NamedDescription): Responses => {
-  const { errors, responses, page } = operation
+  const { errors, responses, page, problems = [] } = operation
   const own = listProblems(path, operation)
   const isPage = page || responses[200]?.content?.['text/html'] !== undefined
   const listed = errors
-    ? mergeResponses(foreignErrors(errors.form, own), problemResponses(hostProblems))
+    ? mergeResponses(
+        foreignErrors(errors.form, own),
+        problemResponses([...hostProblems, ...(errors.form === 'MCP' ? problems : [])]),
+      )
     : problemResponses([...hostProblems, ...own], isPage ? HTML : {})
   return { ...listed, 500: { description: 'An unexpected error, which the host has logged. The body is empty.' } }
 }
@@ -202,10 +205,14 @@ const listErrors = (path: string, operation: NamedDescription): Responses => {
 const foreignErrors = (form: ErrorForm, problems: readonly ProblemCode[]): Responses => {
   if (form === 'ard') return errorResponses(describeProblems(problems), { 'application/json': ArdError })
   if (form === 'JSONRPC') return errorResponses(callErrors(true), { 'application/json': JsonRpcResponse })
+  if (form === 'MCP')
+    return errorResponses([...callErrors(false), NOT_ACCEPTABLE], { 'application/json': JsonRpcResponse })
   if (form === 'superx') return errorResponses(SUPERX_ERRORS, { 'application/json': JsonRpcResponse })
   const { restType, errors } = versions[form]
   return errorResponses(callErrors(false), { [restType]: errors === 'details' ? RestErrorV1 : RestErrorV0 })
 }
+
+const NOT_ACCEPTABLE = { status: 406, text: '- `Accept` lacks `application/json` or `text/event-stream`' }
 
 const SUPERX_ERRORS = [400, 401, 403, 413, 415, 429, 502, 503, 504].map(status => ({
   ...{ status, text: 'A JSON-RPC error.' },

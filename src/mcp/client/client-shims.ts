@@ -1,10 +1,10 @@
 /**
- * Replaces the module of this name in `@modelcontextprotocol/client` (tools/build.ts), which brings a validator of JSON
- * Schema for the results of tools. This host lists tools with `Session.listPage`, so the client knows no schemas.
+ * Replaces the module `_shims` of both packages of MCP (tools/build.ts), which brings a validator of JSON Schema: the
+ * client knows no schemas, as this host lists tools with `Session.listPage`, and its servers elicit nothing themselves.
  */
 export class DefaultJsonSchemaValidator {
   getValidator(): never {
-    throw new Error('This host does not validate results of tools.')
+    throw new Error('This host validates nothing of MCP against a JSON Schema.')
   }
 }
 

@@ -1,0 +1,103 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
+import type { RpcError } from '../../a2a/index.ts'
+import { asList, asObject, isJsonObject, type JsonObject } from '../../json/index.ts'
+import { type Answer, isRunning, isWaiting, type Message, type Part, type Task } from './a2a-calls.ts'
+import { oneLine } from './tools.ts'
+
+/**
+ * How a result is written: for one of an MCP server's own tools as the server wrote it, without the ids in a line. What
+ * is no result of the tool yet must be an error where clients validate its results.
+ */
+type Form = { isOwnTool: boolean; isValidated?: boolean }
+
+const ERROR_STATES: ReadonlySet<string> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED', 'TASK_STATE_CANCELED'])
+
+/** Returns the result of a tool for what an agent has answered. */
+export const toResult = (answer: Answer, form: Form): CallToolResult => {
+  if ('error' in answer) return errorResult(describeRpcError(answer.error))
+  if ('message' in answer) {
+    const { message } = answer
+    return toContent(message.parts ?? [], idsOf(message.contextId, message.taskId), form)
+  }
+  const { task } = answer
+  const { id, contextId, status } = task
+  const parts = [...partsOf(task), ...explain(task, form)]
+  const ids = { ...idsOf(contextId, id), state: status.state }
+  const isOpen = form.isOwnTool && (isRunning(task) || isWaiting(task))
+  const { structuredContent, ...content } = toContent(parts, ids, isOpen ? { isOwnTool: false } : form)
+  return {
+    ...content,
+    ...(structuredContent !== undefined && !isOpen && { structuredContent }),
+    ...((ERROR_STATES.has(status.state) || (isOpen && form.isValidated)) && { isError: true }),
+  }
+}
+
+/** Returns a result that tells the model what is wrong. */
+export const errorResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })
+
+const idsOf = (contextId?: string, taskId?: string): JsonObject => ({
+  ...(contextId && { contextId }),
+  ...(taskId && { taskId }),
+})
+
+/** The artifacts of a task and the message of its status; without either, the agent's last message. */
+export const partsOf = ({ artifacts, status: { message }, history }: Task): Part[] => {
+  const parts = [...(artifacts ?? []).flatMap(({ parts }) => parts ?? []), ...(message?.parts ?? [])]
+  return parts.length > 0 ? parts : (history?.findLast(({ role }) => role === 'ROLE_AGENT')?.parts ?? [])
+}
+
+/** Says what to do about a task that has not ended, and how one has ended that has no text of its own. */
+const explain = (task: Task, { isOwnTool }: Form): Part[] => {
+  const { id, status } = task
+  const taskId = JSON.stringify(id)
+  const again = `call this tool again${isOwnTool ? ' with the same arguments and' : ' with'} taskId ${taskId}`
+  if (isRunning(task)) return [{ text: `The task still runs. To wait for it, ${again} and an empty message.` }]
+  if (isWaiting(task)) return [{ text: `The agent asks for this. To answer, ${again} and the answer as message.` }]
+  const text = `State of the task: ${status.state.replace('TASK_STATE_', '').toLowerCase()}.`
+  const hasText = partsOf(task).length > 0 && status.state !== 'TASK_STATE_CANCELED'
+  return hasText ? [] : [{ text }]
+}
+
+const toContent = (parts: readonly Part[], ids: JsonObject, { isOwnTool }: Form): CallToolResult => {
+  const data = parts.flatMap(part => (part.data === undefined ? [] : [part.data]))
+  // A server writes structured data as text, too.
+  const shown = isOwnTool && data.length < parts.length ? parts.filter(part => part.data === undefined) : parts
+  const line = Object.entries(ids)
+    .flatMap(([name, id]) => (name === 'state' ? [] : `${name}: ${oneLine(String(id))}`))
+    .join(', ')
+  const all = data.length > 1 ? data : data[0]
+  // Some clients show a model nothing else where there is structured content.
+  const mixed = { text: textOf({ parts: [...parts] }), ...ids, ...(isJsonObject(all) ? all : { data: all }) }
+  const structured = isOwnTool || data.length === 0 ? data.at(-1) : data.length < parts.length ? mixed : all
+  return {
+    content: [...shown.map(toBlock), ...(isOwnTool || line === '' ? [] : [{ type: 'text', text: line }])],
+    ...(structured !== undefined && {
+      structuredContent: isJsonObject(structured) ? structured : { data: structured },
+    }),
+    ...(Object.keys(ids).length > 0 && { _meta: ids }),
+  } as CallToolResult
+}
+
+const toBlock = ({ text, data, raw, url, mediaType, filename }: Part): ContentBlock => {
+  const mimeType = mediaType ?? 'application/octet-stream'
+  if (text !== undefined) return { type: 'text', text }
+  const [name = ''] = [filename ?? url?.slice(url.lastIndexOf('/') + 1)]
+  if (url !== undefined) return { type: 'resource_link', uri: url, name, mimeType }
+  if (raw === undefined) return { type: 'text', text: JSON.stringify(data) ?? '' }
+  if (mimeType.startsWith('image/')) return { type: 'image', data: raw, mimeType }
+  if (mimeType.startsWith('audio/')) return { type: 'audio', data: raw, mimeType }
+  return {
+    type: 'resource',
+    resource: { uri: `file:///${encodeURIComponent(name.toWellFormed() || 'file')}`, blob: raw, mimeType },
+  }
+}
+
+/** Returns the message of an error, with what is wrong in the parameters. */
+const describeRpcError = ({ message, data = [] }: RpcError): string => {
+  const violations = [data].flat().flatMap(each => asList(asObject(each).fieldViolations).map(asObject))
+  return [message, ...violations.map(({ field, description }) => `${field}: ${description}`)].join('\n')
+}
+
+/** Returns the text of a message, for progress and questions. */
+export const textOf = (message: Message | undefined): string =>
+  (message?.parts ?? []).flatMap(({ text }) => text ?? []).join('\n')
