@@ -6,6 +6,7 @@ import { buildHost, buildHostOf } from './bundle.ts'
 import type { Setting } from './compare.ts'
 import type { BenchOptions, ScenarioName } from './options.ts'
 import { calls } from './scenarios/calls.ts'
+import { toolCalls } from './scenarios/mcp.ts'
 import { alternatives, manyAgents, oneAgent } from './scenarios/reads.ts'
 import { registry } from './scenarios/registry.ts'
 import { starts } from './scenarios/starts.ts'
@@ -26,6 +27,7 @@ export const measure = async (options: BenchOptions): Promise<number> => {
     '10000-agents': [150, setting => manyAgents(setting, tenThousand)],
     '100000-agents': [200, setting => manyAgents(setting, hundredThousand)],
     calls: [80, calls],
+    mcp: [80, toolCalls],
     writes: [80, registrations],
     registry: [40, setting => registry(setting, options.quick ? options.agents / 10 : options.agents)],
   }

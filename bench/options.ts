@@ -8,6 +8,7 @@ export const SCENARIOS = {
   '10000-agents': 'reads of 10,000 cards by popularity: all of them fit into memory',
   '100000-agents': 'reads of 100,000 cards, some of which are read from KV',
   calls: 'refused and forwarded calls, streams and other gateways',
+  mcp: 'calls of a tool by MCP clients, beside the same A2A calls',
   writes: 'CPU time of registrations',
   registry: 'searches, lists, writes and exports inside a Registry with 100,000 agents',
 } as const satisfies Record<string, string>

@@ -119,9 +119,32 @@ export const restCall = (id: string, body: string): Post => ({
   headers: { 'Content-Type': 'application/a2a+json', 'A2A-Version': '1.0' },
 })
 
+const MCP_VERSION = '2026-07-28'
+
+/** Returns the call of a tool of an agent's MCP server that sends one line of text, as a client without extensions does. */
+export const toolCall = (id: string, name: string, text: string): Post => ({
+  path: `/agents/${id}/mcp`,
+  body: JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: {
+      ...{ name, arguments: { message: text } },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+        'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  }),
+  headers: {
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...{ 'MCP-Protocol-Version': MCP_VERSION, 'Mcp-Method': 'tools/call', 'Mcp-Name': name },
+  },
+})
+
 /** Returns the arguments of `fetch` that send a POST once. */
 export const postInit = ({ body, headers }: Post): RequestInit => ({
-  ...{ method: 'POST', headers: { ...headers, Accept: '*/*' }, body },
+  ...{ method: 'POST', headers: { Accept: '*/*', ...headers }, body },
 })
 
 /** Sends one call to an agent again and again. */
@@ -133,8 +156,7 @@ export const samePost = ({ path, body, headers }: Post): Requests => {
     `POST ${path} HTTP/1.1`,
     'Host: cards.example.com',
     'User-Agent: bench',
-    'Accept: application/json',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ Accept: 'application/json', ...headers }).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
   const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)

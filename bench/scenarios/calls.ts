@@ -86,7 +86,8 @@ export const calls = async (setting: Setting): Promise<Figure[]> => {
   return figures
 }
 
-const gatewayTo = (upstream: string) => ({ route: 'gateway', upstream: { url: upstream } })
+/** Returns the parts of a manifest that send the calls of an agent through the gate to an address. */
+export const gatewayTo = (upstream: string) => ({ route: 'gateway', upstream: { url: upstream } })
 
 /** Compares servers with a baseline that the names of the figures mention. */
 const besides = async (baseline: Entrant, effort: Effort, others: readonly Entrant[]): Promise<Figure[]> => {
@@ -235,7 +236,7 @@ const chatHeaders = (upstream: string) => ({
 })
 
 /** Sends one request to a gateway. Fails unless the agent's response comes back, so that no error page is measured. */
-const checkForwarding = async (server: Server, call: Post, otherCall = call): Promise<void> => {
+export const checkForwarding = async (server: Server, call: Post, otherCall = call): Promise<void> => {
   const response = await fetch(originOf(server) + call.path, postInit(call))
   const body = await response.text()
   if (!body.includes('Sunny in Tokyo')) throw new Error(`not forwarded: ${response.status} ${body}`)
