@@ -60,12 +60,12 @@ const codeOf = async (path: string, headers = {}, from = host) => {
 describe('GET /agents/{id}/mcp/server-card', () => {
   it('describes the agent by its card', async () => {
     const described = { documentationUrl: 'https://docs.example.com/a', iconUrl: 'https://a.example.com/icon.png' }
-    await host.put('weather', { card: { ...minimalCard, version: '2.0.0', ...described } })
-    expect(await read('/agents/weather/mcp/server-card')).toEqual({
-      ...{ $schema, name: 'com.example.cards/weather', version: '2.0.0' },
+    await host.put('described', { card: { ...minimalCard, version: '2.0.0', ...described } })
+    expect(await read('/agents/described/mcp/server-card')).toEqual({
+      ...{ $schema, name: 'com.example.cards/described', version: '2.0.0' },
       ...{ title: 'My Agent', description: 'Does something useful' },
       ...{ websiteUrl: 'https://docs.example.com/a', icons: [{ src: 'https://a.example.com/icon.png' }] },
-      remotes: [{ type, url: `${origin}/agents/weather/mcp`, supportedProtocolVersions }],
+      remotes: [{ type, url: `${origin}/agents/described/mcp`, supportedProtocolVersions }],
     })
     expect((await read('/agents/open/mcp/server-card')).websiteUrl).toBe(`${origin}/agents/open`)
   })
@@ -116,10 +116,12 @@ it('GET /mcp/server-card describes this host, whose server needs no token', asyn
 })
 
 it('an address without a domain has the name that ARD proposes', async () => {
-  for (const local of ['http://127.0.0.1:8787', 'http://localhost:8787', 'http://[::1]:8787', 'https://a_b.example']) {
+  const origins = ['http://127.0.0.1:8787', 'http://localhost:8787', 'http://[::1]:8787', 'https://a_b.example']
+  for (const [index, local] of origins.entries()) {
     const own = await startNodeHost({ origin: local })
-    await own.put('weather', minimalCard)
-    expect((await read('/agents/weather/mcp/server-card', {}, own)).name).toBe('localhost.agent/weather')
+    // All hosts of a process share its memory of cards.
+    await own.put(`local-${index}`, minimalCard)
+    expect((await read(`/agents/local-${index}/mcp/server-card`, {}, own)).name).toBe(`localhost.agent/local-${index}`)
     expect((await read('/mcp/server-card', {}, own)).remotes).toMatchObject([{ url: `${local}/mcp` }])
   }
 })
