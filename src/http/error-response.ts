@@ -48,7 +48,7 @@ export const toErrorResponse = (error: unknown): Response => {
   return new Response(null, { status: 500, headers: { ...CORS_HEADERS, 'Cache-Control': NO_STORE } })
 }
 
-/** Checks whether an error says that a database has no room. */
+/** Checks whether an error means that a database is full. */
 export const isStorageFull = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('database or disk is full')
 
