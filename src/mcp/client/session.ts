@@ -60,7 +60,7 @@ export type SessionOptions = {
 export const clientInfo = { name: 'calling-card', version: VERSION }
 
 /** The first version of MCP without `initialize`. Servers that support no other version refuse `initialize`. */
-const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
+export const VERSION_WITHOUT_INITIALIZE = '2026-07-28'
 
 const OPENING_TIMEOUT_MS = 10_000
 const CLOSING_TIMEOUT_MS = 2_000

@@ -11,7 +11,7 @@ import { errorResult, partsOf, textOf, toResult } from './results.ts'
 import { toCreatedTask } from './tasks.ts'
 import type { Tool } from './tools.ts'
 
-/** What an MCP client can do, and what its request says. */
+/** The capabilities of an MCP client, and the parts of its request that are not arguments. */
 export type Client = {
   /** Aborted when the client disconnects or cancels. */
   signal: AbortSignal

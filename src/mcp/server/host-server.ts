@@ -11,7 +11,7 @@ import { addTasks } from './agent-server.ts'
 import { callTool } from './call-tool.ts'
 import { findRefusal, type McpExchange } from './exchange.ts'
 import { openHandle, unknownHandle } from './handles.ts'
-import { everything, findProblem, hostTools } from './host-tools.ts'
+import { findProblem, hostTools } from './host-tools.ts'
 import { errorResult } from './results.ts'
 import { invalidParams, toClient } from './serve.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
@@ -56,7 +56,7 @@ export const createHostServer = (exchange: McpExchange, fetchHost: FetchHost): S
     if (toRequest) return toHostResult(await fetchHost(...toRequest(args as never)))
     const found = await findAgent(id ?? '', exchange)
     if (typeof found === 'string') return errorResult(found)
-    const tool = { definition, accepts: everything, examples: [], ...(skill !== undefined && { skillId: skill }) }
+    const tool = { definition, examples: [], ...(skill !== undefined && { skillId: skill }) }
     return callTool({ exchange: found, tool, client: toClient(context) }, others)
   })
   addTasks(server, async (taskId, elicits) => {

@@ -23,8 +23,8 @@ const card = { type: 'object', description: 'The card or manifest.' }
 const reads = { readOnlyHint: true, openWorldHint: false }
 const writes = { destructiveHint: true, openWorldHint: false }
 
-/** What `call_agent` passes on: the gate knows what the agent accepts. */
-export const everything: Accepted = { text: true, data: true, files: ['*/*'] }
+/** The input of `call_agent`: the gate checks what the agent accepts. */
+const everything: Accepted = { text: true, data: true, files: ['*/*'] }
 
 const table: Record<string, HostTool> = {
   find_agents: {

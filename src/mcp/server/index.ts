@@ -87,7 +87,7 @@ const callHost =
 
 const noMcpServer = (subject: string) => problem('not-found', `${subject} is not open to MCP clients.`)
 
-/** Refuses a request, and names the document that says where its credentials come from (RFC 9728 §5.1). */
+/** Refuses a request. Its challenge has the URL of the resource metadata (RFC 9728 §5.1). */
 const refuseClient = async (failed: CallError, exchange: McpExchange, startedAt: number): Promise<Response> => {
   const refused = await refuse(failed, exchange, startedAt)
   const { status } = errorResponse(failed, { ...exchange.errorForm(), binding: 'HTTP+JSON' })

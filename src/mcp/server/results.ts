@@ -46,7 +46,7 @@ export const partsOf = ({ artifacts, status: { message }, history }: Task): Part
   return parts.length > 0 ? parts : (history?.findLast(({ role }) => role === 'ROLE_AGENT')?.parts ?? [])
 }
 
-/** Says what to do about a task that has not ended, and how one has ended that has no text of its own. */
+/** Returns how to continue a task that has not ended, or the final state of one that has no text. */
 const explain = (task: Task, { isOwnTool }: Form): Part[] => {
   const { id, status } = task
   const taskId = JSON.stringify(id)

@@ -10,6 +10,7 @@ import * as v from 'valibot'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/index.ts'
 import { asObject, isJsonObject, type JsonObject } from '../../json/index.ts'
 import { HEARTBEAT_SECONDS } from '../../limits.ts'
+import { VERSION_WITHOUT_INITIALIZE } from '../client/index.ts'
 import { type Client, callTool } from './call-tool.ts'
 import type { McpExchange } from './exchange.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
@@ -43,7 +44,7 @@ export const answerPlainCall = async (exchange: McpExchange, tools: readonly Too
   const { name, arguments: args = {}, _meta: envelope, ...others } = asObject(params)
   const { [VERSION]: version, [CAPABILITIES]: capabilities, progressToken } = asObject(envelope)
   const sent = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'].map(header => headers.get(header))
-  const isSent = ['2026-07-28', 'tools/call', name].every((value, index) => value === sent[index])
+  const isSent = [VERSION_WITHOUT_INITIALIZE, 'tools/call', name].every((value, index) => value === sent[index])
   const isRpc = jsonrpc === '2.0' && method === sent[1] && (typeof id === 'string' || Number.isSafeInteger(id))
   const isPlain = version === sent[0] && progressToken === undefined && Object.keys(others).length === 0
   const tool = tools.find(({ definition }) => definition.name === name)

@@ -16,13 +16,12 @@ export type ToolCard = {
 }
 type Skill = { id: string; name?: string; description?: string; examples?: Json[]; inputModes?: string[] } & JsonObject
 
-/** What a tool accepts besides ids: `files` are their media types. */
+/** The input that a tool takes. `files` are the media types of files. */
 export type Accepted = { text: boolean; data: boolean; files: string[] }
 
 /** A tool of an agent for MCP clients. `mcp` is that of the MCP server from which the agent was made. */
 export type Tool = {
   definition: McpToolDefinition
-  accepts: Accepted
   skillId?: string
   mcp?: McpTool
   examples: string[]
@@ -47,7 +46,7 @@ export const toTools = (id: string, card: ToolCard, profile: CallProfile): Tool[
   const nameTool = createNames()
   return found.map(({ skill, accepts, own }) => {
     const name = nameTool(own?.name ?? skill.id)
-    return own ? toOwnTool(name, skill, own, accepts) : toSkillTool(name, skill, accepts)
+    return own ? toOwnTool(name, skill, own) : toSkillTool(name, skill, accepts)
   })
 }
 
@@ -71,7 +70,7 @@ const toAccepted = (modes: readonly string[]): Accepted => {
 }
 
 /** A tool of the MCP server behind the agent keeps what the server says of it. */
-const toOwnTool = (name: string, skill: Skill, mcp: McpTool, accepts: Accepted): Tool => {
+const toOwnTool = (name: string, skill: Skill, mcp: McpTool): Tool => {
   const { title, annotations, outputSchema } = skill
   const definition = {
     name,
@@ -81,7 +80,7 @@ const toOwnTool = (name: string, skill: Skill, mcp: McpTool, accepts: Accepted):
     ...(isJsonObject(outputSchema) && outputSchema.type === 'object' && { outputSchema }),
     ...(isJsonObject(annotations) && { annotations }),
   } as McpToolDefinition
-  return { definition, accepts, skillId: skill.id, mcp, examples: toExamples(skill) }
+  return { definition, skillId: skill.id, mcp, examples: toExamples(skill) }
 }
 
 const toSkillTool = (name: string, skill: Skill, accepts: Accepted): Tool => {
@@ -96,7 +95,6 @@ const toSkillTool = (name: string, skill: Skill, accepts: Accepted): Tool => {
       inputSchema: inputSchema(accepts, skill.inputSchema),
       annotations: { openWorldHint: true },
     },
-    accepts,
     skillId: skill.id,
     examples,
   }
@@ -115,7 +113,6 @@ const toOneTool = (id: string, card: ToolCard, found: { skill: Skill; accepts: A
       inputSchema: inputSchema(accepts),
       annotations: { openWorldHint: true },
     },
-    accepts,
     examples: found.flatMap(({ skill }) => toExamples(skill)),
   }
 }

@@ -72,9 +72,11 @@ describe('the tools of an agent', () => {
         ...{ name: 'weather', title: 'Weather', annotations: { openWorldHint: true } },
         description: 'Tells the weather\n\nSkills:\n- Skill 0:\n- b:',
       },
-      accepts: { text: true, data: false, files: ['image/png'] },
       examples: ['Go'],
     })
+    const { properties = {} } = tool?.definition.inputSchema ?? {}
+    expect(Object.keys(properties)).toEqual(['message', 'files', 'contextId', 'taskId'])
+    expect(properties.files).toMatchObject({ description: 'Files for the agent: image/png.' })
     expect(tool?.skillId).toBeUndefined()
   })
 
