@@ -170,7 +170,6 @@ const WIDE_RANGES = [
 ]
 const WIDE = new RegExp(String.raw`^(?:\p{Emoji_Presentation}|\p{RI}|.\ufe0f|[${WIDE_RANGES.join('')}])`, 'u')
 
-/** Returns how many columns a line takes on a terminal, up to a maximum. */
 const widthOf = (line: string): number => {
   const text = plain(line)
   if (text.length >= MAX_COLUMN_WIDTH) return MAX_COLUMN_WIDTH
@@ -228,22 +227,17 @@ const prompt = async <Result>(
   { input, output }: { input: Input; output: Output },
   signal?: AbortSignal,
 ): Promise<Result | undefined> => {
-  const reader = createInterface({ input, output })
+  const interruption = new AbortController()
+  const ended = AbortSignal.any([interruption.signal, ...(signal ? [signal] : [])])
+  const reader = createInterface({ input, output, signal: ended })
   // Lines may arrive faster than questions are asked, for example when they are pasted.
   const lines = reader[Symbol.asyncIterator]()
   let isOpen = true
-  let isInterrupted = false
   reader.once('close', () => {
     isOpen = false
   })
-  const interrupt = (): void => {
-    isInterrupted = true
-    reader.close()
-  }
   // In a terminal, Ctrl-C reaches the prompt instead of the process.
-  reader.once('SIGINT', interrupt)
-  if (signal?.aborted) interrupt()
-  signal?.addEventListener('abort', interrupt, { once: true })
+  reader.once('SIGINT', () => interruption.abort())
   const ask: Ask = async (question, { initial = '', check } = {}) => {
     const shown = plain(initial === '' ? `${question} ` : `${question} (${initial}) `)
     for (;;) {
@@ -254,7 +248,7 @@ const prompt = async <Result>(
       const line = await lines.next()
       if (line.done) {
         output.write('\n')
-        throw isInterrupted ? new InterruptedError() : new LeftError()
+        throw ended.aborted ? new InterruptedError() : new LeftError()
       }
       const answer = line.value.trim() || initial
       const problem = check?.(answer)
@@ -268,7 +262,6 @@ const prompt = async <Result>(
     if (error instanceof LeftError) return undefined
     throw error
   } finally {
-    signal?.removeEventListener('abort', interrupt)
     reader.close()
   }
 }

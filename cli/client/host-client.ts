@@ -10,22 +10,30 @@ import { isLoopback } from '../hosts/index.ts'
 import { explainWith, type HostAccess, openStream, sendWith } from './http.ts'
 
 /** The API of a host, as the commands need it. */
-export type HostClient = ReturnType<typeof createClient>
+export type HostClient = ReturnType<typeof createHostClient>
+
+/** How often a request is retried by default. */
+export const DEFAULT_RETRIES = 4
 
 /**
- * Creates a client. Calls throw an ApiError if the host rejects the request, and a HostError if the host cannot be used
- * at all. Before the first request with the token, the client makes sure that the other side is a Calling Card host.
+ * Creates a client that reports its retries on the terminal. Calls throw an ApiError if the host rejects the request,
+ * and a HostError if the host cannot be used at all. Before the first request with the token, the client makes sure
+ * that the other side is a Calling Card host.
  */
-export const createClient = (access: HostAccess) => {
+export const createHostClient = (
+  host: Pick<HostAccess, 'url' | 'token' | 'tokenFrom'>,
+  { terminal, fetch, clock }: Pick<Context, 'fetch' | 'clock'> & { terminal: Pick<Context['terminal'], 'info'> },
+  { retries = DEFAULT_RETRIES, signal }: Partial<Pick<HostAccess, 'retries' | 'signal'>> = {},
+) => {
+  const access: HostAccess = { ...host, retries, signal, fetch, clock, inform: terminal.info }
   let health: ReturnType<typeof identifyHost> | undefined
   const identify = () => {
     health ??= identifyHost(access)
     return health
   }
   const explain = explainWith(access)
-  const client = createApiClient({ ...access, send: sendWith(access.fetch), isResult: isExpected, explain, identify })
   return {
-    ...client,
+    ...createApiClient({ ...access, send: sendWith(fetch), isResult: isExpected, explain, identify }),
     getHealth: identify,
     /** Turns what a client fails with into the error for a command. */
     explain,
@@ -33,16 +41,6 @@ export const createClient = (access: HostAccess) => {
     openExport: () => identify().then(() => openStream(access, '/export')),
   }
 }
-
-/** How often a request is retried by default. */
-export const DEFAULT_RETRIES = 4
-
-/** Creates a client that reports its retries on the terminal. */
-export const createHostClient = (
-  host: Pick<HostAccess, 'url' | 'token' | 'tokenFrom'>,
-  { terminal, fetch, clock }: Context,
-  { retries = DEFAULT_RETRIES, signal }: Partial<Pick<HostAccess, 'retries' | 'signal'>> = {},
-): HostClient => createClient({ ...host, retries, signal, fetch, clock, inform: terminal.info })
 
 /** Returns the items of all pages, `limit` at most. */
 export const readList = async <Page, Item>(

@@ -1,6 +1,4 @@
 import { compactVerify, importJWK, type JWK } from 'jose'
-import { RECEIPT_TYPE, type ServedReceipt } from '../../src/card/model/index.ts'
-import { canonicalJson } from '../../src/json/index.ts'
 import type { HostClient } from './host-client.ts'
 
 export { ApiError, isProblem, type ResponseOf } from '../../src/api/client/index.ts'
@@ -24,20 +22,4 @@ export const verifySignature = async (jws: string, keys: readonly JWK[] | undefi
     // Whatever is wrong with it, the signature does not prove anything.
     return undefined
   }
-}
-
-/** The signature of a receipt: `valid` with the name of the host's key, or why it proves nothing. */
-export type ReceiptVerification =
-  | { signature: 'valid'; kid: string }
-  | { signature: 'none' | 'invalid'; reason: string }
-
-/** Verifies the signature of a receipt with the keys that its host publishes. */
-export const verifyReceipt = async (served: ServedReceipt, keys?: readonly JWK[]): Promise<ReceiptVerification> => {
-  const { receipt, signature, unsigned } = served
-  if (signature === undefined) return { signature: 'none', reason: unsigned ?? 'The receipt has no signature.' }
-  const [head, detached, value] = signature.split('.')
-  const payload = Buffer.from(canonicalJson(receipt)).toString('base64url')
-  const verified = detached === '' && (await verifySignature(`${head}.${payload}.${value}`, keys, RECEIPT_TYPE))
-  if (verified) return { signature: 'valid', kid: verified.kid }
-  return { signature: 'invalid', reason: 'The signature is not one of this host over this receipt.' }
 }

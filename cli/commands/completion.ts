@@ -1,175 +1,105 @@
 import { Argument, type Command, type Option } from 'commander'
-import { shellQuote } from '../../src/card/index.ts'
 import type { AddCommand } from '../options.ts'
 
-/** Adds `completion`, which prints a script that completes command lines in a shell. */
-export const addCompletion: AddCommand = (program, context) => {
+/** Adds `completion`, which prints a script that completes command lines in a shell, and what that script asks for. */
+export const addCompletion: AddCommand = (program, { terminal }) => {
   program
     .command('completion')
     .description('print a script that completes commands, options and values in a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
-    .action((shell: keyof typeof SCRIPTS) => context.terminal.out(SCRIPTS[shell](listLevels(program))))
+    .argument('[words...]', 'used by the script: print what the last of these words can be')
+    .action((shell: keyof typeof SCRIPTS, words: string[]) => {
+      const lines = words.length === 0 ? [SCRIPTS[shell]] : suggest(program, words)
+      for (const line of lines) terminal.out(line)
+    })
 }
 
-/** The name of a command, or a value of an argument, which has no description. */
-type Word = { name: string; description: string }
+/** Stand for the names of files and folders, which the shell knows. */
+const FILES = ':files'
+const FOLDERS = ':folders'
 
-/** An option with its path after each command, such as ` token create --scope`, and the completion of its value. */
-type Choice = { option: Option; names: string[]; paths: string[]; values: string }
-
-/** The words and options after a command. `path` has a space and a name for each, such as ` token create`. */
-type Level = { path: string; words: Word[]; choices: Choice[]; takesFiles: boolean }
-
-/** Returns the levels of a command: it first, then each of its commands. `help` takes the names of its `siblings`. */
-const listLevels = (command: Command, path = '', siblings: readonly string[] = []): Level[] => {
-  const help = command.createHelp()
-  const children = help.visibleCommands(command)
-  const names = children.map(child => child.name())
-  const { registeredArguments: args } = command
-  const values = command.name() === 'help' ? siblings : args.flatMap(each => each.argChoices ?? [])
-  const own: Level = {
-    path,
-    words: [
-      ...children.map(child => ({ name: child.name(), description: child.description() })),
-      ...values.map(name => ({ name, description: '' })),
-    ],
-    choices: help.visibleOptions(command).map(option => {
-      const { short, long, argChoices, flags } = option
-      const names = [short ?? [], long ?? []].flat()
-      const [, kind] = /[<[](file|folder)[>\]]/.exec(flags) ?? []
-      const values = argChoices ? `words ${argChoices.join(' ')}` : kind ? `${kind}s` : ''
-      return { option, names, paths: names.map(name => `${path} ${name}`), values }
-    }),
-    takesFiles: args.some(argument => /^files?$/.test(argument.name())),
+/** Returns what the last word can be: names, each with a tab and its description, or files, or folders. */
+const suggest = (program: Command, words: readonly string[]): string[] => {
+  const help = program.createHelp()
+  const current = words.at(-1) ?? ''
+  let [command, parent] = [program, program]
+  let option: Option | undefined
+  for (const word of words.slice(0, -1)) {
+    const isValue = option?.required === true
+    option = isValue ? undefined : help.visibleOptions(command).find(({ short, long }) => [short, long].includes(word))
+    const child = isValue ? undefined : help.visibleCommands(command).find(each => each.name() === word)
+    if (child) [command, parent] = [child, command]
   }
-  return [own, ...children.flatMap(child => listLevels(child, `${path} ${child.name()}`, names))]
+  const list = (names: readonly string[], description = '') =>
+    names.filter(name => name.startsWith(current)).map(name => `${name}\t${description}`.trimEnd())
+  if (option?.argChoices) return list(option.argChoices)
+  const [, kind] = /[<[](file|folder)[>\]]/.exec(option?.flags ?? '') ?? []
+  if (kind) return [kind === 'file' ? FILES : FOLDERS]
+  if (option?.required) return []
+  if (current.startsWith('-'))
+    return help
+      .visibleOptions(command)
+      .flatMap(({ short, long, description }) => list([short ?? [], long ?? []].flat(), description))
+  const { registeredArguments: args } = command
+  // `help` takes the name of a command beside it.
+  const commands = help.visibleCommands(command.name() === 'help' ? parent : command)
+  return [
+    ...commands.flatMap(each => list([each.name()], each.description())),
+    ...list(args.flatMap(({ argChoices }) => argChoices ?? [])),
+    ...(args.some(argument => /^files?$/.test(argument.name())) ? [FILES] : []),
+  ]
 }
 
-/** Returns the paths of commands, and those of options after which a value must follow. */
-const listPaths = (levels: readonly Level[]) => ({
-  commands: levels.slice(1).map(({ path }) => path),
-  options: levels.flatMap(({ choices }) => choices.flatMap(({ option, paths }) => (option.required ? paths : []))),
-})
-
-/** Returns the function of bash and zsh that suggests what can follow the words `before`, if it begins with `cur`. */
-const suggestFunction = (levels: readonly Level[]): string => {
-  const { commands, options } = listPaths(levels)
-  const caseOf = (patterns: readonly string[], action: string): string =>
-    `    ${patterns.map(pattern => `"${pattern}"`).join(' | ')}) ${action} ;;`
-  const suggest = (words: readonly Word[]): string =>
-    ['_sync_card_words', ...words.map(({ name, description }) => shellQuote(`${name}:${description}`))].join(' ')
-  const values = levels
-    .flatMap(({ choices }) => choices)
-    .flatMap(({ paths, values }) => (values === '' ? [] : [caseOf(paths, `_sync_card_${values}; return`)]))
-  const suggestions = levels.map(({ path, words, choices, takesFiles }) => {
-    const flags = choices.flatMap(({ names, option: { description } }) => names.map(name => ({ name, description })))
-    const rest = `${suggest(words)}${takesFiles ? '; _sync_card_files' : ''}`
-    return caseOf([path], `if [[ $cur == -* ]]; then ${suggest(flags)}; else ${rest}; fi`)
-  })
-  return `_sync_card_suggest() {
-  local word level="" option="" is_value=no
-  for word in "\${before[@]}"; do
-    if [[ $is_value == yes ]]; then is_value=no option=""; continue; fi
-    option=$word
-    case "$level $word" in
-${caseOf(commands, 'level="$level $word"')}
-${caseOf(options, 'is_value=yes')}
-    esac
-  done
-  case "$level $option" in
-${values.join('\n')}
-  esac
-  if [[ $is_value == yes ]]; then return; fi
-  case "$level" in
-${suggestions.join('\n')}
-  esac
-}`
-}
-
-const bashScript = (
-  levels: readonly Level[],
-): string => `# Completion of sync-card for bash. In ~/.bashrc: eval "$(sync-card completion bash)"
-_sync_card_words() {
-  local word
-  for word in "\${@%%:*}"; do if [[ $word == "$cur"* ]]; then COMPREPLY+=("$word"); fi; done
-}
+const SCRIPTS = {
+  bash: `# Completion of sync-card for bash. In ~/.bashrc: eval "$(sync-card completion bash)"
 _sync_card_paths() {
   local path
   compopt -o filenames 2>/dev/null
   while IFS= read -r path; do COMPREPLY+=("$path"); done < <(compgen "$1" -- "$cur")
 }
-_sync_card_files() { _sync_card_paths -f; }
-_sync_card_folders() { _sync_card_paths -d; }
-${suggestFunction(levels)}
 _sync_card() {
-  local word before=() cur="\${COMP_WORDS[COMP_CWORD]}"
+  local line word before=() cur="\${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   # In --format=json, the equals sign is a word of its own.
   if [[ $cur == "=" ]]; then cur=""; fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do if [[ $word != "=" ]]; then before+=("$word"); fi; done
-  _sync_card_suggest
+  while IFS= read -r line; do
+    case $line in
+      ${FILES}) _sync_card_paths -f ;;
+      ${FOLDERS}) _sync_card_paths -d ;;
+      *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+    esac
+  done < <(sync-card completion bash -- "\${before[@]}" "$cur" 2>/dev/null)
 }
-complete -F _sync_card sync-card`
-
-const zshScript = (levels: readonly Level[]): string => `#compdef sync-card
+complete -F _sync_card sync-card`,
+  zsh: `#compdef sync-card
 # Completion of sync-card for zsh. In ~/.zshrc, after compinit: eval "$(sync-card completion zsh)"
-_sync_card_words() {
-  local -a suggestions
-  suggestions=("\${@%:}")
-  _describe value suggestions
-}
-_sync_card_files() { _files }
-_sync_card_folders() { _files -/ }
-${suggestFunction(levels)}
 _sync_card() {
-  local cur="\${words[CURRENT]}"
-  local -a before
-  before=("\${(@)words[2,CURRENT-1]}")
-  _sync_card_suggest
+  local line
+  local -a suggestions
+  for line in "\${(@f)$(sync-card completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    case $line in
+      ${FILES}) _files ;;
+      ${FOLDERS}) _files -/ ;;
+      ?*) suggestions+=("\${line/$'\\t'/:}") ;;
+    esac
+  done
+  _describe value suggestions
   return 0
 }
-if [[ "$funcstack[1]" == "_sync_card" ]]; then _sync_card "$@"; else compdef _sync_card sync-card; fi`
-
-const fishScript = (levels: readonly Level[]): string => {
-  const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const { commands, options } = listPaths(levels)
-  const rules = levels.flatMap(({ path, words, choices, takesFiles }) => {
-    const at = `complete -c sync-card -n ${quote(`__sync_card_at ${quote(path)}`)}`
-    return [
-      ...words.map(({ name, description }) => `${at} -a ${name} -d ${quote(description)}`),
-      ...(takesFiles ? [`${at} -F`] : []),
-      ...choices.map(({ option: { description, required }, names, values }) => {
-        const flags = names.map(name => name.replace(/^--/, '-l ').replace(/^-(?=\w$)/, '-s ')).join(' ')
-        const value = FISH_VALUES[values] ?? values.replace(/^words (.*)/, " -x -a '$1'")
-        return `${at} ${flags} -d ${quote(description)}${value || (required ? ' -x' : '')}`
-      }),
-    ]
-  })
-  return `# Completion of sync-card for fish. In ~/.config/fish/config.fish: sync-card completion fish | source
-function __sync_card_at
-    set -l level ''
-    set -l is_value no
-    for word in (commandline -opc)[2..-1]
-        if test $is_value = yes
-            set is_value no
-            continue
-        end
-        switch "$level $word"
-            case ${commands.map(quote).join(' ')}
-                set level "$level $word"
-            case ${options.map(quote).join(' ')}
-                set is_value yes
+if [[ "$funcstack[1]" == "_sync_card" ]]; then _sync_card "$@"; else compdef _sync_card sync-card; fi`,
+  fish: `# Completion of sync-card for fish. In ~/.config/fish/config.fish: sync-card completion fish | source
+function __sync_card_suggest
+    for line in (sync-card completion fish -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+        switch $line
+            case ${FILES}
+                __fish_complete_path (commandline -ct)
+            case ${FOLDERS}
+                __fish_complete_directories (commandline -ct)
+            case '*'
+                echo $line
         end
     end
-    test "$level" = "$argv[1]"
 end
-complete -c sync-card -f
-${rules.join('\n')}`
+complete -c sync-card -f -a '(__sync_card_suggest)'`,
 }
-
-const FISH_VALUES: Record<string, string> = {
-  files: ' -r -F',
-  folders: " -x -a '(__fish_complete_directories (commandline -ct))'",
-}
-
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }

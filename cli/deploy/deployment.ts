@@ -7,8 +7,7 @@ import { type Context, poll, readEnvFile, readEnvText } from '../context.ts'
 import { ExitCode, HostError, isSystemError, UsageError } from '../errors.ts'
 import { type HostSettings, parseHostUrl, resolveHost, TEMPLATE_NAMES } from '../hosts/index.ts'
 import { CARDS_FOLDER, isFolder, loadManifests, replaceFile } from '../manifests/index.ts'
-import { syncText } from '../reporters/index.ts'
-import { exitCodeOf, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
+import { exitCodeOf, NON_INTERACTIVE, syncCards, syncText } from '../sync/index.ts'
 import { withoutProgress } from '../terminal.ts'
 import { parseDeployFlags, type Wrangler } from './wrangler.ts'
 
@@ -58,7 +57,6 @@ export const deploy = async (args: readonly string[], context: Context, wrangler
   return ExitCode.ok
 }
 
-/** The Worker that is deployed, and what this clone knows about it. */
 type Target = ReturnType<typeof readTarget>
 
 const readTarget = (environment: string, worker: readonly string[], context: Context) => {
@@ -123,7 +121,6 @@ const chooseUrl = (target: Target, urls: string[], hasNewToken: boolean, { info 
   return chosen
 }
 
-/** Writes what this deployment has shown, and the file does not have. */
 const saveTarget = (target: Target, url: string | undefined, created: string | undefined, context: Context): void => {
   const { file, values, canStore } = target
   const isUrlNew = url !== undefined && (created !== undefined || values.SYNC_CARD_URL === undefined)

@@ -87,7 +87,6 @@ export const parseDeployedUrls = (output: string): string[] => {
   return lastEntry(output, schema)?.targets?.flatMap(target => targetUrl(target) ?? []) ?? []
 }
 
-/** Returns why wrangler failed, from its output file; an empty text if that does not have it. */
 const failureOf = (output: string): string =>
   lastEntry(output, v.looseObject({ type: v.literal('command-failed'), message: v.string() }))?.message ?? ''
 
@@ -97,7 +96,6 @@ const lastEntry = <T>(output: string, schema: v.GenericSchema<unknown, T>): T | 
     .map(line => v.safeParse(parsed(schema), line))
     .findLast(result => result.success)?.output
 
-/** Returns the schema of JSON text whose value has this schema. */
 const parsed = <T>(schema: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.parseJson(), schema)
 
 /** Parses a target of wrangler: `https://x.workers.dev`, `cards.example.com (custom domain)`, `schedule: …`. */

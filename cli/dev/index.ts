@@ -1,2 +1,1 @@
-export * from './dev-server.ts'
-export { welcome } from './welcome.ts'
+export { start } from './dev-server.ts'

@@ -3,17 +3,12 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 
-/** The arguments of wrangler, and the files that end with it. */
-export type SupervisorMessage = { args: string[]; files: string[] }
-
-process.once('message', message => {
-  const { args, files } = message as SupervisorMessage
-  process.once('disconnect', () => {
-    for (const file of files) rmSync(file, { force: true })
-    process.kill(0, 'SIGKILL')
-  })
-  const wrangler = spawn('wrangler', args, { stdio: 'inherit' })
-  wrangler.once('error', () => process.exit(1)).once('exit', code => process.exit(code ?? 1))
-  // wrangler ends first, in order.
-  process.on('SIGTERM', () => wrangler.kill('SIGTERM'))
+const { args, files }: { args: string[]; files: string[] } = JSON.parse(process.argv[2] ?? '')
+process.once('disconnect', () => {
+  for (const file of files) rmSync(file, { force: true })
+  process.kill(0, 'SIGKILL')
 })
+const wrangler = spawn('wrangler', args, { stdio: 'inherit' })
+wrangler.once('error', () => process.exit(1)).once('exit', code => process.exit(code ?? 1))
+// wrangler ends first, in order.
+process.on('SIGTERM', () => wrangler.kill('SIGTERM'))

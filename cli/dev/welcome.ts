@@ -7,33 +7,18 @@ import { curlCall } from '../curl.ts'
 import { UsageError } from '../errors.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { CARDS_FOLDER, findCardFiles, isFolder, loadManifests } from '../manifests/index.ts'
-import { syncText } from '../reporters/index.ts'
-import { type AgentResult, isUncallable, NON_INTERACTIVE, syncCards } from '../sync/index.ts'
+import { type AgentResult, isUncallable, NON_INTERACTIVE, syncCards, syncText } from '../sync/index.ts'
 import { colors, formatTable } from '../terminal.ts'
 
-/** The folder of the sample cards, which only `npm start` registers. */
 const SAMPLES_FOLDER = 'examples/cards'
-
-/** The id of the sample with an A2A agent behind it. */
-export const ECHO_ID = 'echo'
-
-/** The id of the sample that is an MCP server. */
-export const TOOL_BOX_ID = 'tool-box'
-
-/** The id of a sample with an extended card. The echo agent has none: some clients request it without a token. */
-export const WEATHER_ID = 'weather'
 
 /**
  * Sends the samples and the cards of `cards/` to a host on this machine, and shows its agents and what to try first.
  * `shellToken` is how a shell gets the admin token; `state` is the folder that keeps what is registered.
  */
-export const welcome = async (
-  host: HostSettings,
-  { shellToken, state }: { shellToken: string; state: string },
-  context: Context,
-): Promise<void> => {
+export const welcome = async (host: HostSettings & Record<'shellToken' | 'state', string>, context: Context) => {
   const { terminal, cwd } = context
-  const { url } = host
+  const { url, shellToken, state } = host
   const ownFiles = isFolder(CARDS_FOLDER, cwd) ? findCardFiles([CARDS_FOLDER], cwd) : []
   const samples = withoutOwnIds(findSamples(cwd), ownFiles, cwd)
   if (samples.length > 0) await send(samples, host, false, context)
@@ -60,7 +45,9 @@ export const welcome = async (
       // An id is mostly a word of the agent's name.
       root ? [`curl '${url}/agents?q=${root}&facets=tag'`, `curl ${url}/.well-known/ai-catalog.json`] : [],
     ),
-    ...SAMPLES.flatMap(([id, title, commandsFor]) => (isShown(id) ? section(title, commandsFor(url)) : [])),
+    ...Object.entries(SAMPLES).flatMap(([id, { title, commands }]) =>
+      isShown(id) ? section(title, commands(`${url}/agents/${id}`)) : [],
+    ),
     `Ctrl-C stops. Registered agents stay in ${state}.`,
     `Open ${url}/ in a browser.`,
   ])
@@ -69,7 +56,7 @@ export const welcome = async (
 /** Returns the files of the samples, the echo agent first: as the root agent of an empty host, it answers. */
 export const findSamples = (cwd = process.cwd()): string[] => {
   if (!isFolder(SAMPLES_FOLDER, cwd)) return []
-  const isOther = (file: string) => Number(!isSampleOf(ECHO_ID, file))
+  const isOther = (file: string) => Number(!isSampleOf('echo', file))
   return findCardFiles([SAMPLES_FOLDER], cwd).sort((one, other) => isOther(one) - isOther(other))
 }
 
@@ -142,32 +129,26 @@ const cardCommands = (url: string, id: string): string[] => [
   `npx sync-card check ${id} --url ${url}`,
 ]
 
-/** Returns shell commands that call the echo agent: a message, a stream, and a call that its card does not allow. */
-export const echoCommands = (url: string): string[] => {
-  const echo = `${url}/agents/${ECHO_ID}`
-  const configuration = { acceptedOutputModes: ['image/png'] }
-  return [
-    curlCall(echo, 'SendMessage', { text: 'hello' }),
-    curlCall(echo, 'SendStreamingMessage', { text: 'stream one two three' }, { options: '-N ' }),
-    curlCall(echo, 'SendMessage', { text: 'hello' }, { configuration }),
-  ]
+/** The samples whose use is shown: what their commands show, for a heading, and those for an agent at `agent`. */
+export const SAMPLES: Record<string, { title: string; commands: (agent: string) => string[] }> = {
+  echo: {
+    title: 'Call an agent through the gate (a message, a stream, a call that its card does not allow):',
+    commands: agent => [
+      curlCall(agent, 'SendMessage', { text: 'hello' }),
+      curlCall(agent, 'SendStreamingMessage', { text: 'stream one two three' }, { options: '-N ' }),
+      curlCall(agent, 'SendMessage', { text: 'hello' }, { configuration: { acceptedOutputModes: ['image/png'] } }),
+    ],
+  },
+  // The echo agent has no extended card: some clients request it without a token.
+  weather: {
+    title: 'Read the extended card of an agent, which callers with a token get:',
+    commands: agent => [`curl -H "Authorization: Bearer $TOKEN" ${agent}/a2a/extendedAgentCard`],
+  },
+  'tool-box': {
+    title: 'An MCP server as an agent: the card made from it, and a message that calls a tool:',
+    commands: agent => [
+      `curl '${agent}?dialect=superx'`,
+      curlCall(agent, 'SendMessage', { data: { skillId: 'count_words', arguments: { text: 'one two three' } } }),
+    ],
+  },
 }
-
-/** Returns a shell command that reads an extended card. */
-export const extendedCardCommands = (url: string): string[] => [
-  `curl -H "Authorization: Bearer $TOKEN" ${url}/agents/${WEATHER_ID}/a2a/extendedAgentCard`,
-]
-
-/** Returns shell commands that show an MCP server as an agent: its card, and a message that calls one of its tools. */
-export const toolCommands = (url: string): string[] => [
-  `curl '${url}/agents/${TOOL_BOX_ID}?dialect=superx'`,
-  curlCall(`${url}/agents/${TOOL_BOX_ID}`, 'SendMessage', {
-    data: { skillId: 'count_words', arguments: { text: 'one two three' } },
-  }),
-]
-
-const SAMPLES = [
-  [ECHO_ID, 'Call an agent through the gate (a message, a stream, a call that its card does not allow):', echoCommands],
-  [WEATHER_ID, 'Read the extended card of an agent, which callers with a token get:', extendedCardCommands],
-  [TOOL_BOX_ID, 'An MCP server as an agent: the card made from it, and a message that calls a tool:', toolCommands],
-] as const

@@ -69,8 +69,7 @@ const chooseHost = ({ host, url }: HostNameFlags, surroundings: Surroundings): F
   return localHost(env)
 }
 
-/** A token, where it was found, and the URL that it belongs to, if any. */
-type FoundToken = { token: string; variable: string; source: string; belongsTo?: string }
+type FoundToken = { token: string; variable: string; source: string; belongsTo: string | undefined }
 
 type ChosenToken = Pick<ResolvedHost, 'token' | 'tokenFrom'>
 
@@ -94,7 +93,6 @@ const chooseToken = (flags: HostNameFlags, target: FoundHost, surroundings: Surr
   return { token: '', tokenFrom: `There is no token for ${url}.${local} ${hint}` }
 }
 
-/** Returns the token of the host that `npm start` runs at a URL in this clone, if one does. */
 const readStartedToken = (url: string, { configFolder }: Surroundings): ChosenToken | undefined => {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'http:' || !['127.0.0.1', 'localhost'].includes(hostname)) return undefined
@@ -110,22 +108,21 @@ const tokenVariableOf = (name: string): string => `SYNC_CARD_TOKEN_${name.toUppe
 
 /** Returns the tokens of all sources, in order of preference, whether they belong to the target or not. */
 const findTokens = ({ url, name, chosenBy }: FoundHost, { configFolder, processEnv }: Surroundings): FoundToken[] => {
-  const variable = name && tokenVariableOf(name)
-  const token = variable && processEnv[variable]
-  const named = token ? [{ token, variable, source: ENVIRONMENT, ...(chosenBy && { belongsTo: url }) }] : []
+  const readTokens = (variables: string[], source: string, values: Environment, belongsTo: string | undefined) =>
+    variables.flatMap(variable => {
+      const token = values[variable]
+      return token === undefined ? [] : [{ token, variable, source, belongsTo }]
+    })
   // A token that has been in a shell or a file for long must not reach whatever host is named today.
   const unbound = chosenBy === 'default' || (chosenBy === 'url' && isLoopback(url)) ? url : undefined
-  const usualTokens = (source: string, values: Environment, other = unbound): FoundToken[] => {
+  const usualTokens = (source: string, values: Environment, other = unbound) => {
     const { SYNC_CARD_URL: bound } = values
     const belongsTo = bound === undefined ? other : parseHostUrl(bound, `SYNC_CARD_URL in ${source}`)
-    return ['SYNC_CARD_TOKEN', 'ADMIN_TOKEN'].flatMap(variable => {
-      const token = values[variable]
-      return token === undefined ? [] : [{ token, variable, source, ...(belongsTo !== undefined && { belongsTo }) }]
-    })
+    return readTokens(['SYNC_CARD_TOKEN', 'ADMIN_TOKEN'], source, values, belongsTo)
   }
   const files = [...(name ? [`.env.${name}`] : []), '.env']
   return [
-    ...named,
+    ...readTokens(name ? [tokenVariableOf(name)] : [], ENVIRONMENT, processEnv, chosenBy && url),
     ...usualTokens(ENVIRONMENT, processEnv, chosenBy === 'url' ? url : unbound),
     ...files.flatMap(file => usualTokens(file, readEnvFile(configFolder, file))),
   ]
@@ -165,7 +162,6 @@ type FoundHost = { url: string; urlFrom: string; name?: string; set?: string } &
 
 type Profile = FoundHost & { name: string }
 
-/** The hosts of `sync-card.yaml`, and the name of the one for commands that name none. */
 type Profiles = { hosts: Profile[]; defaultName?: string | undefined }
 
 /** The profile of the host that `npm start` runs. A file may give the name another meaning. */
@@ -174,7 +170,6 @@ const LOCAL_PROFILE = 'local'
 /** Names after `.env.` of files that show what a `.env` looks like. */
 export const TEMPLATE_NAMES: readonly string[] = ['example', 'sample', 'template']
 
-/** The names of hosts, which are also parts of file names. */
 const profileName = /^[A-Za-z0-9][\w-]{0,62}$/
 
 /** Checks whether a URL has no character that means anything to a shell: messages show commands with it. */
@@ -192,7 +187,6 @@ const ProfilesFile = strictObject({
   hosts: v.optional(record(Host, undefined, v.pipe(v.string(), v.regex(profileName, NAME_RULE))), {}),
 })
 
-/** Reads `sync-card.yaml`. Throws with the place of each error. */
 const readProfiles = (folder: string): Profiles => {
   if (!existsSync(join(folder, PROFILES_FILE))) return { hosts: [] }
   const parsed = leadsOutside(PROFILES_FILE, folder, folder)
@@ -246,7 +240,6 @@ const findProfile = (name: string, { hosts }: Profiles, { configFolder, env }: S
   )
 }
 
-/** Returns the profile that `.env.NAME` makes by itself, with its `SYNC_CARD_URL`. */
 const envProfile = (name: string, folder: string): Profile | undefined => {
   if (!profileName.test(name) || TEMPLATE_NAMES.includes(name)) return undefined
   const urlFrom = `SYNC_CARD_URL in .env.${name}`
@@ -254,7 +247,6 @@ const envProfile = (name: string, folder: string): Profile | undefined => {
   return url === undefined ? undefined : { name, url: parseHostUrl(url, urlFrom), urlFrom }
 }
 
-/** Returns the host that commands use if nothing names one. */
 const localHost = (env: Environment): FoundHost => ({
   url: parseHostUrl(localUrl(env), 'PORT'),
   urlFrom: 'the default, where `npm start` listens',

@@ -86,7 +86,6 @@ const readDraft = (written: ManifestSource, source: ParsedFile, defaults: Defaul
   return { file: label, ...id, problems: [...findProblems(result), ...others] }
 }
 
-/** Returns the id of a file's agent: the one in its manifest, else the file's name. */
 const agentIdFor = (file: string, declared: Json | undefined): string | { message: string } => {
   if (declared !== undefined) return typeof declared === 'string' ? declared : { message: 'must be a string' }
   const extension = extname(file)

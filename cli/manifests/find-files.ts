@@ -152,7 +152,6 @@ export const pathsToWatch = (named: readonly string[], cwd: string) => {
   return { paths, isIgnored }
 }
 
-/** Checks whether a path in a folder may be a card, or a folder of cards. */
 const isWatchedIn = (root: string, path: string): boolean => {
   if (!isIn(path, root) || relative(root, path).split(sep).some(isHidden)) return false
   return !(lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && isFolder(path, root))

@@ -93,7 +93,6 @@ const merge = (inherited: JsonObject, own: JsonObject): JsonObject => {
   return merged
 }
 
-/** Adds `null` for each inherited member that a manifest does not have. */
 const subtract = (inherited: JsonObject, manifest: JsonObject): JsonObject => {
   const own: JsonObject = { ...manifest }
   for (const [name, base] of Object.entries(inherited)) {

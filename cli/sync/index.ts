@@ -1,4 +1,5 @@
-export { type PullResult, pullCards } from './pull-cards.ts'
+export { toComparable } from './push.ts'
+export * from './report.ts'
 export * from './result.ts'
 export { NON_INTERACTIVE, syncCards } from './sync-cards.ts'
-export { ChangeTracker, createFilter, type SyncOptions, selectFiles, watchCards } from './sync-run.ts'
+export * from './sync-run.ts'

@@ -72,8 +72,8 @@ export type SyncResult = {
   url: string
   results: AgentResult[]
   skipped: SkippedFile[]
-  failure?: string
-  interrupted?: true
+  failure?: string | undefined
+  interrupted?: true | undefined
 }
 
 /** The failures besides errors: differences (`--check`, `--dry-run`), and findings of the linter. */

@@ -7,9 +7,18 @@ import { type Context, poll } from '../context.ts'
 import { asRejection, HostError, onRejection } from '../errors.ts'
 import type { HostSettings } from '../hosts/index.ts'
 import { type Draft, defaultToCardsFolder, loadManifests, rejectNoCards, skippedText } from '../manifests/index.ts'
-import { describeOtherOwner, foreseeStep, planStep, type Step } from './plan.ts'
 import { findOrphans, prune } from './prune.ts'
-import { describeOutcome, describeRejection, describeStep, type PutResult, push } from './push.ts'
+import {
+  describeOtherOwner,
+  describeOutcome,
+  describeRejection,
+  describeStep,
+  foreseeStep,
+  type PutResult,
+  planStep,
+  push,
+  type Step,
+} from './push.ts'
 import { type AgentResult, nameOf, type SyncResult } from './result.ts'
 import { Breaker, forEach, type Run, type SyncOptions, selectFiles } from './sync-run.ts'
 
@@ -51,13 +60,7 @@ export const syncCards = async (
   ]
   results.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
   const { failure, isInterrupted } = run.breaker
-  return {
-    url,
-    results,
-    skipped,
-    ...(failure && { failure: failure.message }),
-    ...(isInterrupted && { interrupted: true }),
-  }
+  return { url, results, skipped, failure: failure?.message, interrupted: isInterrupted || undefined }
 }
 
 const planSteps = (run: Run, drafts: readonly Draft[]): Promise<(Step | AgentResult)[]> => {
@@ -144,7 +147,6 @@ const MAX_SHARED_BYTES = 1024 * 1024
 /** A line of a batch must not be longer than a body with the manifest alone; this is for its other members. */
 const MAX_LINE_OVERHEAD = 1024
 
-/** Returns the result for one item from the request of its group; undefined if it has none there. */
 type Lookup<Item, Result> = (item: Item) => Promise<Result | undefined>
 
 /** Looks up entity tags, `null` for agents that do not exist, but not that of the first draft, which tests the host. */

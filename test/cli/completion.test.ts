@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
@@ -12,34 +13,81 @@ const scriptFor = async (shell: string): Promise<string> => (await new Workspace
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 
-/** Returns every name that a person can type: of commands, of options, and of the values that options and arguments list. */
-const namesOf = (command: Command): string[] =>
-  command.commands.flatMap(child => [
-    child.name(),
-    ...child.options.flatMap(({ long, argChoices = [] }) => [...(long ? [long] : []), ...argChoices]),
-    ...child.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
-    ...namesOf(child),
-  ])
-
 const program = (): Command => {
-  const root = new Command('root')
-  const command = root.command('sync-card')
+  const command = new Command('sync-card')
   addCommands(command, createContext(new Workspace().io().io, 'sync-card'), () => {})
-  return root
+  return command
 }
 
+/** Returns what can be the last of some words, in alphabetical order and without descriptions. */
+const suggest = async (...words: string[]): Promise<string[]> => {
+  const { stdout } = await new Workspace().run(['completion', 'bash', '--', ...words])
+  return stdout
+    .split('\n')
+    .flatMap(line => line.split('\t')[0] || [])
+    .sort()
+}
+
+/** Runs a shell in which `sync-card` prints `lines`. Returns its output, and the words that `sync-card` has got. */
+const runShell = (args: string[], lines: string[]) => {
+  const { folder } = new Workspace({
+    'bin/sync-card': `#!/bin/sh\nprintf '%s|' "$@" > bin/called\ncat <<'END'\n${lines.join('\n')}\nEND`,
+    ...{ 'cards/a b.yaml': '', 'cards/c.yaml': '', 'c.txt': '' },
+  })
+  chmodSync(join(folder, 'bin/sync-card'), 0o755)
+  const env = { ...process.env, PATH: `${folder}/bin:${process.env.PATH}` }
+  const { stdout } = spawnSync(args[0] ?? '', args.slice(1), { cwd: folder, encoding: 'utf8', env })
+  return { output: stdout.split('\n').filter(Boolean), called: readFileSync(join(folder, 'bin/called'), 'utf8') }
+}
+
+const LINES = ['list\tlist: the agents', 'lint']
+
 describe('sync-card completion', () => {
-  it('prints a script with every command, option and value as a word of its own', async () => {
-    for (const shell of shells) {
-      const script = await scriptFor(shell)
-      const words = new Set(script.split(/[^\w.+-]+/))
-      const names = namesOf(program()).map(name => (shell === 'fish' ? name.replace(/^--/, '') : name))
-      expect(names.length).toBeGreaterThan(80)
-      expect(
-        names.filter(name => !words.has(name)),
-        shell,
-      ).toEqual([])
+  it('suggests every command, option and value', async () => {
+    let count = 0
+    const check = async (command: Command, path: string[]): Promise<void> => {
+      const { commands } = command
+      const expected: Record<string, string[]> = {
+        '': [
+          ...commands.map(child => child.name()),
+          ...command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+        ],
+        '-': command.options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat()),
+      }
+      for (const [word, names] of Object.entries(expected))
+        expect(await suggest(...path, word), path.join(' ')).toEqual(expect.arrayContaining(names))
+      for (const { long, argChoices } of command.options)
+        if (argChoices) expect(await suggest(...path, long ?? '', ''), long).toEqual(argChoices.toSorted())
+      count += Object.values(expected).flat().length
+      for (const child of commands) await check(child, [...path, child.name()])
     }
+    await check(program(), [])
+    expect(count).toBeGreaterThan(80)
+  })
+
+  it('suggests what can follow the words before the cursor', async () => {
+    const suggested = {
+      l: [':files', 'lint', 'list'],
+      'token ': ['create', 'help', 'list', 'revoke'],
+      'token create --sc': ['--scope'],
+      'token create --scope ': ['admin', 'call', 'read', 'write'],
+      'lint --format s': ['sarif'],
+      'lint --format json --obs': ['--observed'],
+      '--host token cre': [':files'],
+      '--host token tok': [':files', 'token'],
+      '--url ': [],
+      '--wait li': [':files', 'lint', 'list'],
+      'show a --dialect sh': ['shaman'],
+      'completion ': ['bash', 'fish', 'zsh'],
+      'help wh': ['whoami'],
+      'help comp': ['completion'],
+      'convert --out c': [':folders'],
+      'import c': [':files'],
+    }
+    for (const [line, names] of Object.entries(suggested))
+      expect(await suggest(...line.split(' ')), line).toEqual(names)
+    const { stdout } = await new Workspace().run(['completion', 'bash', '--', 'token', 'create', '--sc'])
+    expect(stdout).toBe('--scope\twhat the token allows; repeatable\n')
   })
 
   it.each(shells.filter(isInstalled))('prints a script that %s can parse', async shell => {
@@ -54,80 +102,50 @@ describe('sync-card completion', () => {
   })
 
   it.runIf(isInstalled('bash'))('completes in bash', async () => {
-    const workspace = new Workspace({ 'cards/a b.yaml': '', 'cards/c.yaml': '', 'my cards/x': '', 'c.txt': '' })
-    /** The words before the cursor, separated by bars, and what is suggested. */
-    const suggested = {
-      l: 'lint|list',
-      'token|': 'create|help|list|revoke',
-      'token|create|--sc': '--scope',
-      'token|create|--scope|': 'admin|call|read|write',
-      'lint|--format|s': 'sarif',
-      'lint|--format|=|': 'json|sarif|text',
-      'lint|--format|json|--obs': '--observed',
-      'lint|--format|=|json|--obs': '--observed',
-      '--host|token|cre': '',
-      '--host|token|tok': 'token',
-      '--url|': '',
-      '--wait|li': 'lint|list',
-      'show|a|--dialect|sh': 'shaman',
-      'completion|': 'bash|fish|zsh',
-      'help|wh': 'whoami',
-      'lint|my c': 'my cards',
-      'cards/': 'cards/a b.yaml|cards/c.yaml',
-      'convert|--out|c': 'cards',
-      'import|c': 'c.txt|cards',
+    const complete = async (words: string[], lines: string[]) => {
+      const script = `${await scriptFor('bash')}
+COMP_WORDS=(sync-card "$@")
+COMP_CWORD=$#
+_sync_card
+printf '%s\\n' "\${COMPREPLY[@]}"`
+      return runShell(['bash', '-c', script, 'bash', ...words], lines)
     }
-    const lines = Object.keys(suggested)
-    const script = `${await scriptFor('bash')}
-for line in "$@"; do
-  COMP_WORDS=(sync-card)
-  while [[ $line == *'|'* ]]; do COMP_WORDS+=("\${line%%|*}"); line=\${line#*|}; done
-  COMP_WORDS+=("$line")
-  COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-  COMPREPLY=()
-  _sync_card
-  IFS='|'
-  printf '%s\\n' "\${COMPREPLY[*]}"
-  unset IFS
-done`
-    const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...lines], { cwd: workspace.folder, encoding: 'utf8' })
-    const found = stdout.split('\n').map(line => line.split('|').sort().join('|'))
-    expect(Object.fromEntries(lines.map((line, index) => [line, found[index]]))).toEqual(suggested)
+    expect(await complete(['token', 'l'], LINES)).toEqual({
+      output: ['list', 'lint'],
+      called: 'completion|bash|--|token|l|',
+    })
+    for (const [words, called] of [
+      [['lint', '--format', '=', ''], 'completion|bash|--|lint|--format||'],
+      [['lint', '--format', '=', 'json', '--obs'], 'completion|bash|--|lint|--format|json|--obs|'],
+    ] as const)
+      expect(await complete([...words], [])).toMatchObject({ called })
+    expect(await complete(['cards/a'], [':files'])).toMatchObject({ output: ['cards/a b.yaml'] })
+    expect(await complete(['convert', '--out', 'c'], [':folders'])).toMatchObject({ output: ['cards'] })
   })
 
   it.runIf(isInstalled('zsh'))('completes in zsh', async () => {
-    const suggested = {
-      'token ': ['create', 'list', 'revoke', 'help'],
-      'lint --format ': ['text', 'json', 'sarif'],
-      'convert --out ': ['folders'],
-      'import ': ['files'],
-      '--url ': [],
-    }
     // The functions of the completion system, which need a terminal.
     const system = `compdef() { }
 _files() { print \${\${1:+folders}:-files} }
-_describe() { print -l -- "\${(@)\${(@P)2}%%:*}" }`
-    for (const [line, suggestions] of Object.entries(suggested)) {
-      const words = ['sync-card', ...line.split(' ')].map(word => `'${word}'`)
-      const script = `${system}\n${await scriptFor('zsh')}\nwords=(${words.join(' ')}) CURRENT=$#words\n_sync_card`
-      const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8' })
-      expect(stdout.split('\n').filter(Boolean), line).toEqual(suggestions)
-    }
+_describe() { print -l -- "\${(@P)2}" }`
+    const script = `${system}\n${await scriptFor('zsh')}\nwords=(sync-card token '') CURRENT=3\n_sync_card`
+    const complete = (lines: string[]) => runShell(['zsh', '-f', '-c', script], lines)
+    const output = ['list:list: the agents', 'lint']
+    expect(complete(LINES)).toEqual({ output, called: 'completion|zsh|--|token||' })
+    expect(complete([':files'])).toMatchObject({ output: ['files'] })
+    expect(complete([':folders'])).toMatchObject({ output: ['folders'] })
   })
 
   it.runIf(isInstalled('fish'))('completes in fish', async () => {
-    const suggested = {
-      'sync-card token ': ['create', 'help', 'list', 'revoke'],
-      'sync-card lint --format ': ['json', 'sarif', 'text'],
-      'sync-card lint --obs': ['--observed'],
-    }
-    for (const [line, suggestions] of Object.entries(suggested)) {
-      const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
-      const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' })
-      expect(
-        stdout.split('\n').flatMap(each => each.split('\t')[0] || []),
-        line,
-      ).toEqual(suggestions)
-    }
+    const complete = async (line: string, lines: string[]) =>
+      runShell(['fish', '--no-config', '-c', `${await scriptFor('fish')}\ncomplete -C '${line}'`], lines)
+    const output = ['lint', 'list\tlist: the agents']
+    expect(await complete('sync-card token l', LINES)).toEqual({ output, called: 'completion|fish|--|token|l|' })
+    expect(await complete('sync-card token ', [])).toEqual({ output: [], called: 'completion|fish|--|token||' })
+    expect((await complete('sync-card c', [':files'])).output.map(each => each.split('\t')[0])).toEqual([
+      'c.txt',
+      'cards/',
+    ])
+    expect((await complete('sync-card c', [':folders'])).output.map(each => each.split('\t')[0])).toEqual(['cards/'])
   })
 })

@@ -11,7 +11,7 @@ import {
   readChosenToken,
   writeDevConfig,
 } from '../../cli/dev/dev-server.ts'
-import { echoCommands, extendedCardCommands, toolCommands, welcome } from '../../cli/dev/welcome.ts'
+import { SAMPLES, welcome } from '../../cli/dev/welcome.ts'
 import { json } from './fake-host.ts'
 import { card, containing, useFakeHost, Workspace } from './workspace.ts'
 
@@ -19,11 +19,8 @@ const { host } = useFakeHost()
 
 const runWelcome = async (files: Record<string, unknown>): Promise<string> => {
   const { io, output } = new Workspace(files).io()
-  await welcome(
-    { url: host.url, token: host.token },
-    { shellToken: 'the-token', state: 'state' },
-    createContext(io, 'npm start'),
-  )
+  const started = { url: host.url, token: host.token, shellToken: 'the-token', state: 'state' }
+  await welcome(started, createContext(io, 'npm start'))
   return output().stdout
 }
 
@@ -31,8 +28,8 @@ describe('welcome', () => {
   it('shows how to call the samples', async () => {
     const samples = ['echo', 'tool-box', 'weather'].map(id => [`examples/cards/${id}.json`, card(id)])
     const stdout = await runWelcome(Object.fromEntries(samples))
-    for (const command of [...echoCommands(host.url), ...extendedCardCommands(host.url), ...toolCommands(host.url)])
-      expect(stdout).toContain(`\n  ${command}\n`)
+    const shown = Object.entries(SAMPLES).flatMap(([id, { commands }]) => commands(`${host.url}/agents/${id}`))
+    for (const command of shown) expect(stdout).toContain(`\n  ${command}\n`)
   })
 
   it('sends echo first, the other samples, then cards/, and no sample with the id of a card there, even an invalid one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createClient } from '../../cli/client/index.ts'
+import { createHostClient } from '../../cli/client/index.ts'
 import { poll, systemClock } from '../../cli/context.ts'
 import { HostError } from '../../cli/errors.ts'
 
@@ -18,19 +18,16 @@ const send = async (respond: () => Response, retries = 4) => {
   const { clock, pauses } = recordingClock()
   const messages: string[] = []
   const requests: Request[] = []
-  const connection = {
-    url: 'https://cards.example.com',
-    token: 'secret',
-    retries,
+  const context = {
     clock,
-    inform: (message: string) => void messages.push(message),
+    terminal: { info: (message: string | readonly string[]) => void messages.push(...[message].flat()) },
     fetch: async (url: string | URL | Request, init?: RequestInit) => {
       requests.push(new Request(url, init))
       return respond()
     },
   }
   const anonymous = true
-  const outcome = await createClient(connection)
+  const outcome = await createHostClient({ url: 'https://cards.example.com', token: 'secret' }, context, { retries })
     .call('GET /.well-known/agent-card.json', { anonymous })
     .catch((error: unknown) => error)
   return { outcome, pauses, messages, requests }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { lintSarif } from '../../cli/commands/cards/lint.ts'
 import { starterCard } from '../../cli/manifests/starter.ts'
-import { lintSarif } from '../../cli/reporters/lint-report.ts'
 import type { Issue } from '../../src/card/model/registration-report.ts'
 import { containing, matching, Workspace } from './workspace.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Draft } from '../../cli/manifests/draft.ts'
-import { describeOtherOwner, planStep } from '../../cli/sync/plan.ts'
+import { describeOtherOwner, planStep } from '../../cli/sync/push.ts'
 
 const draft = (manifest: object): Draft => ({ file: 'a.json', id: 'a', manifest, sourceMap: {} }) as unknown as Draft
 const registeredAs = (manifest: object | undefined) => (manifest && { manifest, etag: '"1"' }) as never

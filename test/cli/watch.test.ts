@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type AgentResult, ChangeTracker } from '../../cli/sync/index.ts'
+import { ChangeTracker } from '../../cli/commands/cards/sync.ts'
+import type { AgentResult } from '../../cli/sync/index.ts'
 import { isPut } from './fake-host.ts'
 import { card, useFakeHost, Workspace, waitForText } from './workspace.ts'
 
@@ -74,7 +75,7 @@ describe('ChangeTracker', () => {
       [[invalid], [invalid], []],
       [[invalid], [a], [a]],
     ]
-    for (const [first, second, expected] of rows) expect(track(first, second)).toEqual([first, expected])
+    for (const [first, second, expected] of rows) expect(track(first, second)).toEqual([undefined, expected])
   })
 
   it('reports the files that are removed, once', () => {

@@ -120,12 +120,13 @@ describe('the repository as a git dependency', () => {
     for (const file of ['package.json', 'cli/bin.js']) cpSync(file, join(checkout, file))
     const stub =
       "import { cpSync } from 'node:fs'\nexport const buildPackage = to => cpSync('cli', to, { recursive: true })\n"
-    writeFileSync(join(checkout, 'cli/build.ts'), stub)
+    mkdirSync(join(checkout, 'tools'))
+    writeFileSync(join(checkout, 'tools/build-cli.ts'), stub)
     await execute('npm', ['run', 'prepare'], { cwd: checkout })
     expect(existsSync(join(checkout, 'dist'))).toBe(false)
     const [{ files }] = JSON.parse((await npm(['pack', '--dry-run', '--json'], checkout)).stdout)
     const paths = files.map(({ path }: { path: string }) => path)
-    expect(paths).toEqual(['cli/bin.js', 'dist/sync-card/bin.js', 'dist/sync-card/build.ts', 'package.json'])
+    expect(paths).toEqual(['cli/bin.js', 'dist/sync-card/bin.js', 'package.json'])
   })
 
   it('runs what was built, and reports that npm ran no scripts when it was installed (exit 2)', async () => {

@@ -1,5 +1,7 @@
-import type { ReceiptTest, ServedReceipt } from '../../../src/card/model/index.ts'
-import { type ReceiptVerification, readKeys, verifyReceipt } from '../../client/index.ts'
+import type { JWK } from 'jose'
+import { RECEIPT_TYPE, type ReceiptTest, type ServedReceipt } from '../../../src/card/model/index.ts'
+import { canonicalJson } from '../../../src/json/index.ts'
+import { readKeys, verifySignature } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode } from '../../errors.ts'
 import { type AddCommand, addHostOptions, connect, type HostFlags, missingAgent } from '../../options.ts'
@@ -28,6 +30,20 @@ const check = async (id: string, flags: CheckFlags, context: Context): Promise<n
   if (flags.json) context.terminal.out(JSON.stringify({ ...served, verification }))
   else context.terminal.report(receiptText(served, verification))
   return served.receipt.summary.failed > 0 || verification.signature === 'invalid' ? ExitCode.outOfDate : ExitCode.ok
+}
+
+/** The signature of a receipt: `valid` with the name of the host's key, or why it proves nothing. */
+type ReceiptVerification = { signature: 'valid'; kid: string } | { signature: 'none' | 'invalid'; reason: string }
+
+/** Verifies the signature of a receipt with the keys that its host publishes. */
+const verifyReceipt = async (served: ServedReceipt, keys?: readonly JWK[]): Promise<ReceiptVerification> => {
+  const { receipt, signature, unsigned } = served
+  if (signature === undefined) return { signature: 'none', reason: unsigned ?? 'The receipt has no signature.' }
+  const [head, detached, value] = signature.split('.')
+  const payload = Buffer.from(canonicalJson(receipt)).toString('base64url')
+  const verified = detached === '' && (await verifySignature(`${head}.${payload}.${value}`, keys, RECEIPT_TYPE))
+  if (verified) return { signature: 'valid', kid: verified.kid }
+  return { signature: 'invalid', reason: 'The signature is not one of this host over this receipt.' }
 }
 
 /** Formats a line for all tests that ended alike, then how many passed, and whether the signature is valid. */

@@ -5,7 +5,7 @@ import { ExitCode, UsageError } from '../../errors.ts'
 import { localUrl, parseHostUrl } from '../../hosts/index.ts'
 import { replaceFile } from '../../manifests/index.ts'
 import { type AddCommand, addFileOptions, choiceOption, type FileFlags, readFiles } from '../../options.ts'
-import { distinct, problemText } from '../../reporters/index.ts'
+import { distinct, problemText } from '../../sync/index.ts'
 
 type Flags = FileFlags & { to: RepresentationName; out?: string; url?: string }
 

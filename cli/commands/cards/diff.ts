@@ -10,8 +10,7 @@ import {
   rejectPrunedFiles,
   resolveWithWarning,
 } from '../../options.ts'
-import { differenceText, diffMarkdown, syncJson, syncText } from '../../reporters/index.ts'
-import { exitCodeOf, syncCards } from '../../sync/index.ts'
+import { differenceText, diffMarkdown, exitCodeOf, syncCards, syncJson, syncText } from '../../sync/index.ts'
 import { diffRevisions, parseRevisions } from '../host/index.ts'
 
 const FORMATS = ['text', 'json', 'markdown'] as const

@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { DEFAULT_RETRIES } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { EXIT_CODE_HELP, ExitCode, UsageError } from '../../errors.ts'
-import { CARDS_FOLDER } from '../../manifests/index.ts'
+import { CARDS_FOLDER, pathsToWatch } from '../../manifests/index.ts'
 import {
   type AddCommand,
   addFileOptions,
@@ -18,18 +19,20 @@ import {
   STRICT_HELP,
   suggestCommand,
 } from '../../options.ts'
-import { differenceText, syncJson, syncText } from '../../reporters/index.ts'
 import {
+  type Action,
   type AgentResult,
   agentExitCode,
-  ChangeTracker,
+  differenceText,
   exitCodeOf,
   isNoteworthy,
+  nameOf,
   type Strictness,
   type SyncOptions,
   type SyncResult,
   syncCards,
-  watchCards,
+  syncJson,
+  syncText,
 } from '../../sync/index.ts'
 import { withoutProgress, withoutReports } from '../../terminal.ts'
 
@@ -121,7 +124,7 @@ const synchronize = async (files: readonly string[], flags: Flags, outer: Contex
     return result
   }
   if (!flags.watch) return report(await sync(), flags, context)
-  await watchCards({ named: files, cwd: outer.cwd }, createRepeated(sync, flags, signal, context), signal)
+  await watchCards(files, context, createRepeated(sync, flags, context), signal)
 }
 
 const strictnessOf = ({ check, dryRun, strict }: Flags): Strictness => ({
@@ -146,9 +149,8 @@ const report = (result: SyncResult, flags: Flags, { terminal }: Context, news?: 
 const createRepeated = (
   sync: (changed: Partial<SyncOptions>) => Promise<SyncResult>,
   flags: Flags,
-  signal: AbortSignal,
   context: Context,
-): (() => Promise<void>) => {
+) => {
   const { terminal } = context
   const tracker = new ChangeTracker()
   const reportRemoved = (results: readonly AgentResult[]): void => {
@@ -160,14 +162,10 @@ const createRepeated = (
     if (!notes.has(note)) terminal.info(note)
     notes.add(note)
   }
-  let hasReported = false
-  let isFirst = true
-  return async () => {
+  return async (): Promise<void> => {
     try {
       const result = await sync({ onNote, isWatch: true })
-      const news = tracker.newResults(result)
-      report(result, flags, context, hasReported ? news : undefined)
-      hasReported = true
+      report(result, flags, context, tracker.newResults(result))
       reportRemoved(result.results)
     } catch (error) {
       // A folder may be empty for a moment.
@@ -175,7 +173,79 @@ const createRepeated = (
       terminal.info(error.lines)
       reportRemoved([])
     }
-    if (isFirst && !signal.aborted) terminal.info('Watching for changes; Ctrl-C stops.')
-    isFirst = false
+  }
+}
+
+/** Runs `work` once, and again whenever the files change, one run at a time, until the signal. No change is missed. */
+const watchCards = async (
+  named: readonly string[],
+  context: Context,
+  work: () => Promise<void>,
+  signal: AbortSignal,
+) => {
+  const { watch } = await import('chokidar')
+  const { paths, isIgnored } = pathsToWatch(named, context.cwd)
+  const watcher = watch(paths, {
+    ignored: path => isIgnored(path),
+    ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: 100, pollInterval: 25 },
+  })
+  let hasChanged = false
+  let wake = (): void => {}
+  const notify = (): void => {
+    hasChanged = true
+    wake()
+  }
+  watcher.on('all', notify)
+  signal.addEventListener('abort', notify, { once: true })
+  await once(watcher, 'ready')
+  try {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      hasChanged = false
+      await work()
+      if (isFirst && !signal.aborted) context.terminal.info('Watching for changes; Ctrl-C stops.')
+      if (!hasChanged)
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+    }
+  } finally {
+    await watcher.close()
+  }
+}
+
+const IN_SYNC: readonly Action[] = ['unchanged', 'created', 'updated']
+
+/** Compares each synchronization with the previous one. */
+export class ChangeTracker {
+  #last: Map<string, AgentResult> | undefined
+  /** The ids under which the files of the last synchronization are registered. */
+  readonly #registered = new Map<string, string>()
+
+  /** Returns the results that differ from the last ones; undefined the first time. */
+  newResults({ results }: SyncResult): AgentResult[] | undefined {
+    const last = this.#last
+    this.#last = new Map(results.map(result => [nameOf(result), result]))
+    return (
+      last &&
+      results.filter(result => {
+        const before = last.get(nameOf(result))
+        // An agent that was just pushed is unchanged now, which is not news.
+        if (result.action === 'unchanged') return before === undefined || !IN_SYNC.includes(before.action)
+        return IN_SYNC.includes(result.action) || JSON.stringify(before) !== JSON.stringify(result)
+      })
+    )
+  }
+
+  /** Returns the agents that are still registered although their files are gone. */
+  removedFiles(results: readonly AgentResult[]): { file: string; id: string }[] {
+    const files = new Set(results.map(({ file }) => file))
+    const ids = new Set(results.map(({ id }) => id))
+    const gone = [...this.#registered].flatMap(([file, id]) => (files.has(file) ? [] : [{ file, id }]))
+    for (const { file } of gone) this.#registered.delete(file)
+    for (const { file, id, action } of results)
+      if (file !== undefined && id !== undefined && IN_SYNC.includes(action)) this.#registered.set(file, id)
+    // The file may have been renamed, or its agent just deleted: then there is a result for it.
+    return gone.filter(({ id }) => !ids.has(id))
   }
 }

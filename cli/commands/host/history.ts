@@ -4,7 +4,7 @@ import { ApiError, type HostClient, type ResponseOf, readAgent, readList } from 
 import type { Context } from '../../context.ts'
 import { ExitCode, UsageError } from '../../errors.ts'
 import { type AddCommand, addHostOptions, connect, type FileFlags, type HostFlags, parseNumber } from '../../options.ts'
-import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
+import { changeText, hideSecretsInChange } from '../../sync/index.ts'
 import { colors } from '../../terminal.ts'
 import { requireId } from './agents.ts'
 

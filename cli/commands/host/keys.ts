@@ -129,21 +129,22 @@ const openSession = (args: readonly string[], flags: RotateFlags, context: Conte
 const localHostError = (url: string, advice: string): UsageError =>
   new UsageError(`${url} is a host on this machine, whose keys \`npm start\` makes. ${advice}`)
 
-/** Throws if wrangler has failed, which may have shown no reason. The exit code stays. */
-const rejectFailure = (what: 'stored' | 'retired', exitCode: number): void => {
-  if (exitCode === 0) return
-  const reason = `wrangler ended with the exit code ${exitCode}`
-  throw new CommandError(exitCode, `The key was not ${what}: ${reason}. ${LOGIN_ADVICE}`)
+const wranglerError = (exitCode: number, what: 'stored' | 'retired', reason: string): CommandError => {
+  const advice = 'If you are not logged in, run `npx wrangler login`, then try again.'
+  return new CommandError(exitCode, `The key was not ${what}: ${reason}. ${advice}`)
 }
 
-const LOGIN_ADVICE = 'If you are not logged in, run `npx wrangler login`, then try again.'
+/** Throws if wrangler has failed, which may have shown no reason. The exit code stays. */
+const rejectFailure = (what: 'stored' | 'retired', exitCode: number): void => {
+  if (exitCode !== 0) throw wranglerError(exitCode, what, `wrangler ended with the exit code ${exitCode}`)
+}
 
 /** Returns the names of the secrets. Throws if they are unknown: a key might replace another one. */
 const listSecrets = async (wrangler: Wrangler, args: readonly string[]): Promise<string[]> => {
-  const stored = await wrangler.listSecrets(args)
-  if (stored) return stored
   const reason = 'wrangler could not list the secrets of the Worker, so that one of them might have been replaced'
-  throw new CommandError(ExitCode.unreachable, `The key was not stored: ${reason}. ${LOGIN_ADVICE}`)
+  const stored = await wrangler.listSecrets(args)
+  if (stored === undefined) throw wranglerError(ExitCode.unreachable, 'stored', reason)
+  return stored
 }
 
 const rotate = async (args: readonly string[], flags: RotateFlags, context: Context): Promise<void> => {

@@ -35,7 +35,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   const { status, headers, body: stream } = await client.openExport()
   if (stream === null || headers.get('Content-Type') !== EXPORT_TYPE) throw client.explain(new ApiError({ status }))
   const signal = interruptSignal(context)
-  const check = new ExportCheck()
+  const check: ExportCheck = { lines: 0 }
   // Nobody else can read the file.
   const part = file === undefined ? undefined : createPart(file, cwd, 0o600)
   try {
@@ -43,8 +43,7 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
       if (part) part.write(`${line}\n`)
       else terminal.raw(line)
     if (signal.aborted) throw new InterruptedError()
-    const problem = check.findProblem()
-    if (problem !== undefined) throw new HostError(`the export broke off: ${problem}`)
+    if (check.problem !== undefined) throw new HostError(`the export broke off: ${check.problem}`)
     part?.complete()
   } finally {
     part?.remove()
@@ -53,8 +52,20 @@ const exportHost = async (file: string | undefined, flags: HostFlags, context: C
   terminal.info(`Exported ${lines}. Keep the file secret: it has internal cards and manifests.`)
 }
 
-/** Yields the lines of an export until it ends or is interrupted, and has them checked. */
+/** The number of lines of an export before its last, and why it is not complete. */
+type ExportCheck = { lines: number; problem?: string | undefined }
+
+/** Yields the lines of an export until it ends or is interrupted, and checks them against the last. */
 async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck): AsyncIterable<string> {
+  const hash = createHash('sha256')
+  let last: string | undefined
+  const add = (line: string): void => {
+    if (last !== undefined) {
+      hash.update(`${last}\n`)
+      check.lines++
+    }
+    last = line
+  }
   const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
   let rest = ''
   let bytes = 0
@@ -64,7 +75,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck)
       const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
       rest += first
       for (const line of others) {
-        check.add(rest)
+        add(rest)
         yield rest
         rest = line
       }
@@ -80,18 +91,23 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>, check: ExportCheck)
     if (!(error instanceof TypeError || (error instanceof Error && error.name === 'AbortError'))) throw error
   }
   // A line without its end is not the last line.
-  if (rest !== '') check.add('')
+  if (rest !== '') add('')
+  const trailer = parseTrailer(last ?? '')
+  const isEqual = trailer?.lines === check.lines && trailer.sha256 === hash.digest('hex')
+  if (!isEqual) check.problem = trailer ? 'its content does not match its last line' : 'its last line is missing'
 }
 
 const importFile = async (file: string, flags: ImportFlags, context: Context): Promise<void> => {
   const { terminal, cwd } = context
   const path = resolve(cwd, file)
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}.`)
-  const check = new ExportCheck()
+  const check: ExportCheck = { lines: 0 }
   for await (const _ of readLines(createReadStream(path), check));
-  const problem = check.findProblem()
-  if (problem !== undefined)
-    throw new CommandError(ExitCode.rejected, `${file} is not a complete export: ${problem}. Nothing was imported.`)
+  if (check.problem !== undefined)
+    throw new CommandError(
+      ExitCode.rejected,
+      `${file} is not a complete export: ${check.problem}. Nothing was imported.`,
+    )
   const { client } = connect(flags, context)
   // The file is opened only for a host that is there.
   await client.getHealth()
@@ -102,30 +118,4 @@ const importFile = async (file: string, flags: ImportFlags, context: Context): P
   const agents = `${formatCount(result.agents, 'agent')} with ${formatCount(result.revisions, 'revision')}`
   if (flags.json) terminal.out(JSON.stringify(result))
   else terminal.report(`Imported ${agents}, and ${formatCount(result.tokens, 'token')}.`)
-}
-
-/** Checks an export against its last line as it is read. */
-class ExportCheck {
-  readonly #hash = createHash('sha256')
-  #last: string | undefined
-  /** Lines before the last one. */
-  lines = 0
-  problem: string | undefined
-
-  add(line: string): void {
-    if (this.#last !== undefined) {
-      this.#hash.update(`${this.#last}\n`)
-      this.lines++
-    }
-    this.#last = line
-  }
-
-  /** Returns why the export, which has been read to its end, is not complete; undefined if it is. */
-  findProblem(): string | undefined {
-    if (this.problem !== undefined) return this.problem
-    const trailer = parseTrailer(this.#last ?? '')
-    if (!trailer) return 'its last line is missing'
-    const isEqual = trailer.lines === this.lines && trailer.sha256 === this.#hash.digest('hex')
-    return isEqual ? undefined : 'its content does not match its last line'
-  }
 }

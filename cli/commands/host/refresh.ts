@@ -2,7 +2,7 @@ import { ApiError, type ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { CommandError, onRejection, UsageError } from '../../errors.ts'
 import { type AddCommand, addHostOptions, connect, forEachId, type HostFlags, missingAgent } from '../../options.ts'
-import { changeText, hideSecretsInChange } from '../../reporters/index.ts'
+import { changeText, hideSecretsInChange } from '../../sync/index.ts'
 import { colors } from '../../terminal.ts'
 
 type RefreshResult = Pick<Refreshed, 'outcome' | 'seq' | 'drift' | 'notes' | 'pending'> & {

@@ -1,12 +1,12 @@
-import { createPatch, listChanges, memberOf, type PatchOperation } from '../../src/card/diff/index.ts'
+import { createPatch, listChanges, memberOf } from '../../src/card/diff/index.ts'
 import { hideSecret } from '../../src/card/lint/index.ts'
-import type { Issue, Severity } from '../../src/card/model/index.ts'
+import type { Issue, PatchOperation, Severity } from '../../src/card/model/index.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, mapMembers } from '../../src/json/index.ts'
 import type { ResponseOf } from '../client/index.ts'
 import { ExitCode } from '../errors.ts'
 import type { Diagnostic } from '../manifests/index.ts'
-import { ACTIONS, type AgentResult, callRules, isNoteworthy, isUncallable, type SyncResult } from '../sync/index.ts'
 import { colors, formatCount, plain } from '../terminal.ts'
+import { ACTIONS, type AgentResult, callRules, isNoteworthy, isUncallable, type SyncResult } from './result.ts'
 
 type CardChange = ResponseOf<'GET /agents/:id/revisions/:seq/diff'>['manifest'][number]
 
@@ -152,7 +152,6 @@ const detailsOf = (result: AgentResult, strict: boolean): string[] => {
 
 const MAX_CHANGES = 10
 
-/** Formats what changed for clients, unless no call depends on it. */
 const changeTexts = ({ changes = [] }: AgentResult): string[] => {
   const texts = changes.filter(each => each.class !== 'cosmetic').map(each => `${each.class}: ${each.message}`)
   const more = texts.length - MAX_CHANGES
@@ -182,7 +181,6 @@ const importantIssues = (result: AgentResult, strict: boolean): string[] => {
   return important.map(({ issue, at }) => issueText(issue, at))
 }
 
-/** Checks whether an action pushes the card, or would. */
 const isPushed = ({ action }: AgentResult): boolean => action !== 'unchanged' && ACTIONS[action].exit === ExitCode.ok
 
 /** Names the command that shows the infos that are only counted. */

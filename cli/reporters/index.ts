@@ -1,2 +1,0 @@
-export * from './lint-report.ts'
-export * from './sync-report.ts'
