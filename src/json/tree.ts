@@ -1,4 +1,12 @@
-import { formatPointer, isJsonObject, type Json, type JsonObject, jsonEntries, type Pointer } from './json.ts'
+import {
+  formatPointer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEntries,
+  type Pointer,
+  parsePointer,
+} from './json.ts'
 
 /** Applies a JSON Merge Patch (RFC 7396) and returns the result; `target` and `patch` stay unchanged. */
 export function mergePatch(target: Json | undefined, patch: JsonObject): JsonObject
@@ -30,6 +38,16 @@ export const mapMembers = (object: JsonObject, map: (value: Json, name: string) 
       return mapped === undefined ? [] : [[name, mapped]]
     }),
   )
+
+/** Returns the member of an object or the item of a list with this name; undefined for none. */
+export const getMember = (value: Json | undefined, name: string): Json | undefined => {
+  if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** Returns the value at a place in a document; undefined for none. */
+export const getAt = (document: Json, pointer: Pointer): Json | undefined =>
+  parsePointer(pointer).reduce<Json | undefined>(getMember, document)
 
 /** A string in a document. Its pointer is computed on demand, as most strings are never reported. */
 export type StringValue = {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { json, jsonObject, type Observations, record, strictObject } from '../../card/model/index.ts'
+import { json, jsonObject, type Observations, PatchOperation, record, strictObject } from '../../card/model/index.ts'
 import { TokenRecord } from '../../registry/shared.ts'
 import {
   anyObject,
@@ -43,7 +43,7 @@ export const Observed = v.object({
       v.object({
         ...{ rule: v.string(), pointer: Pointer, message: v.string() },
         seen: counts,
-        change: v.object({ op: v.picklist(['add', 'remove']), path: Pointer, value: v.optional(json) }),
+        change: PatchOperation,
       }),
       'Changes that would make the card true. Absent without a valid card.',
     ),

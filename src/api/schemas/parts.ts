@@ -1,13 +1,9 @@
 import * as v from 'valibot'
-import { Finding, json } from '../../card/model/index.ts'
+import { described, Finding, json } from '../../card/model/index.ts'
 
-export { Finding }
+export { described, Finding }
 
 // A client must expect more members than these: objects are open. The tests reject others.
-
-/** Adds the sentence that documents a schema. */
-export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
-  v.pipe(schema, v.description(description))
 
 /** A text. */
 export const text = (description: string) => described(v.string(), description)

@@ -1,26 +1,11 @@
 import * as v from 'valibot'
-import { changeClasses, json, strictObject } from '../../card/model/index.ts'
-import { anyObject, count, Finding, flag, id, list, mapOf, Pointer, Problem, seq, text, url } from './parts.ts'
+import { changeClasses, Issue, json, Report, strictObject } from '../../card/model/index.ts'
+import { anyObject, count, Finding, flag, id, mapOf, Pointer, Problem, seq, text, url } from './parts.ts'
 import { registeredSource } from './sources.ts'
 
 // Registrations: what the linter and the compiler report, and what a write returns.
 
-export const Issue = v.object({
-  rule: text('The stable name of the rule.'),
-  severity: v.picklist(['error', 'warning', 'info']),
-  pointer: Pointer,
-  message: text('What to do about it.'),
-})
-
-export const Report = v.object({
-  dialect: text('The dialect of the authored card.'),
-  filled: list(Finding, 'Defaults that were added.'),
-  converted: list(Finding, 'Values that were read in another form.'),
-  dropped: mapOf(v.array(v.string()), 'By dialect, pointers to the fields that it cannot express.'),
-  lossy: list(Finding, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
-  signatures: list(Finding, 'The result for each signature of the author, and the documents that this host signs.'),
-  issues: list(Issue, 'What the linter found.'),
-})
+export { Issue, Report }
 
 export const LintResult = v.object({
   valid: flag('Whether a registration would be accepted.'),

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { json, payloadRules, strictObject } from '../../card/model/index.ts'
 import type { PendingCard, SourceRecord, SourceState as StoredState } from '../../registry/shared.ts'
+import { SourceFailure } from '../../registry/shared.ts'
 import { count, Finding, flag, id, list, oneOf, Pointer, seq, text, time, toTime, url } from './parts.ts'
 
 export const Drift = list(
@@ -19,13 +20,6 @@ export const Pending = v.object({
   widens: list(Finding, 'Why it waits: what it would allow that the served card does not, or why it is not verified.'),
   drift: Drift,
 })
-
-const failure = {
-  status: v.picklist([502, 503, 504]),
-  code: v.picklist(['unreachable', 'timeout', 'invalid-card', 'not-ready', 'unverified']),
-  message: v.string(),
-  errors: v.optional(v.array(Finding)),
-}
 
 const verification = v.object({
   at: time('When the signatures were verified.'),
@@ -56,7 +50,7 @@ const source = {
 /** The source of a card in the receipt of its registration. */
 export const registeredSource = v.object({
   ...source,
-  failure: v.optional(v.object(failure)),
+  failure: v.optional(SourceFailure),
   drift: v.optional(Drift),
   notes: v.optional(v.array(Finding)),
 })
@@ -67,7 +61,7 @@ export const SourceState = v.object({
   staleIfError: count('Seconds for which it is served after that, while its upstream fails.'),
   pin: flag('Whether a card that widens access waits until it is accepted.'),
   due: time('When the card is fetched again.'),
-  failure: v.optional(v.object({ ...failure, since: time('Since when the upstream fails.') })),
+  failure: v.optional(v.object({ ...SourceFailure.entries, since: time('Since when the upstream fails.') })),
 })
 
 type SourceState = v.InferOutput<typeof SourceState>

@@ -74,12 +74,12 @@ const applyManifest = (manifest: Manifest, provenance: Provenance): JsonObject =
   const declared = findExtendedCardFlag(card)
   if (listTiers(manifest).length > 0) {
     if (declared === undefined)
-      provenance.noteDefault('/capabilities/extendedAgentCard', 'set to true: the manifest has an extended card')
+      provenance.noteDefault('/capabilities/extendedAgentCard', true, 'set to true: the manifest has an extended card')
     const extended = setCapabilities(card, { extendedAgentCard: true })
     if (declaresScheme(extended)) return extended
     const bearer = { type: 'http', scheme: 'bearer' }
     const message = `set to ${JSON.stringify({ bearer })}: the extended card is for callers with a token`
-    provenance.noteDefault('/securitySchemes', message)
+    provenance.noteDefault('/securitySchemes', undefined, message)
     return { ...extended, securitySchemes: { bearer } }
   }
   const isUnreachable = upstream.card !== undefined && route === 'closed'
@@ -143,8 +143,8 @@ const withCallerScheme = (manifest: Manifest, card: JsonObject, dialect: Dialect
   const reason = `callers need a token of ${policy === 'issuer' ? 'the issuer' : 'this host'}`
   const bearer = { type: 'http', scheme: 'bearer', description: 'A token of this host with the scope call' }
   if (checked.length === 0)
-    provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, `set to a bearer scheme: ${reason}`)
-  provenance.noteDefault('/securityRequirements', `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
+    provenance.noteDefault(`/securitySchemes${formatPointer(name)}`, undefined, `set to a bearer scheme: ${reason}`)
+  provenance.noteDefault('/securityRequirements', undefined, `with ${JSON.stringify({ [name]: [] })} added: ${reason}`)
   // The author's requirements stay in their form: the canonical one names split schemes, which the card does not have.
   const authored = requirementFields.find(field => (card[field] ?? null) !== null)
   const field = authored ?? (dialects[dialect].form === 'interfaces' ? 'securityRequirements' : 'security')

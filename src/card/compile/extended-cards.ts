@@ -39,8 +39,8 @@ export const compileExtendedCards = (
     }
     const { card, documents, found } = compiled
     extended.push({ tier, card, documents })
-    // The findings that the tier's overlays cause, with pointers into the overlays.
-    const toNew = <Found extends Finding>(finding: Found): Found[] => {
+    // The findings that the tier's overlays cause, with pointers into the overlays, which no change is for.
+    const toNew = <Found extends Finding>({ change: _, ...finding }: Found) => {
       const pointer = originOf(finding.pointer)
       if (pointer === undefined || known.has(keyOf(finding)) || known.has(keyOf({ ...finding, pointer }))) return []
       known.add(keyOf({ ...finding, pointer }))
@@ -79,7 +79,6 @@ const buildTierDocuments = (manifest: Manifest, publicCard: CanonicalCard) => {
   return { errors: [{ pointer: manifest.tiers ? '/tiers' : '/extended', message }] }
 }
 
-/** Compiles the card of a tier, in the dialect of the public card. */
 const compileTier = (
   document: JsonObject,
   { manifest, signedDocument }: MergedCard,

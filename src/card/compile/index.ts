@@ -64,7 +64,7 @@ const compileCard = (merged: MergedCard): Compilation => {
   const foreign = detectForeignDocument(manifest.card, merged.schema, manifest.upstream.card)
   if (foreign.length > 0) return { errors: relocate(foreign, errorPointer) }
   const provenance = new Provenance()
-  for (const { pointer, message } of merged.filled) provenance.noteDefault(pointer, message)
+  for (const { pointer, message } of merged.filled) provenance.noteDefault(pointer, undefined, message)
   const read = readCanonicalCard(manifest, provenance)
   if ('errors' in read) return { errors: relocate(read.errors, errorPointer) }
   const { card: direct, authored, dialect } = read

@@ -1,5 +1,4 @@
-import type { Json, Pointer } from '../../json/index.ts'
-import { asList, asObject, formatPointer, isJsonObject } from '../../json/index.ts'
+import { asList, asObject, formatPointer, isJsonObject, type Json, type Pointer } from '../../json/index.ts'
 import { cardMembers, type Members } from '../model/index.ts'
 import { absentMeansFalse, getWrappers, hasField, readCard } from '../read/index.ts'
 import type { Dialect } from './dialect.ts'

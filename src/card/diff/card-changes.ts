@@ -3,8 +3,8 @@ import { covers, formatPointer, jsonEquals, parseMediaRange } from '../../json/i
 import type { AgentCard, AgentInterface, AgentSkill } from '../model/index.ts'
 import { lineOf, majorMinor, modeMembers, wireVersionOf } from '../model/index.ts'
 import { listAncestors, listNames } from '../read/index.ts'
-import { change, changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
-import { findNew, type ItemPair, pairExtensions, pairMembers, pairSkills, type SkillPair } from './pairs.ts'
+import type { FoundChange, ItemPair, SkillPair } from './change-rules.ts'
+import { change, changeIf, findNew, pairExtensions, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareSecurity } from './security.ts'
 
 /** Finds every change between canonical cards. Matches skills by id, schemes by name and extensions by URI. */

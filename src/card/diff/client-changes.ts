@@ -4,9 +4,7 @@ import { createRedaction } from '../lint/index.ts'
 import { type Manifest, taskPolicy } from '../manifest/index.ts'
 import { type AgentCard, baseTier, type ChangeClass, changeClasses, truncateFindings } from '../model/index.ts'
 import { compareCards } from './card-changes.ts'
-import type { FoundChange } from './change-rules.ts'
-import { change, changeIf, changeRules, quote } from './change-rules.ts'
-import { findNew, pairMembers } from './pairs.ts'
+import { change, changeIf, changeRules, type FoundChange, findNew, pairMembers, quote } from './change-rules.ts'
 
 /**
  * What clients get of an agent: its canonical card as it is served, the extended card of each tier, the base tier
@@ -15,10 +13,7 @@ import { findNew, pairMembers } from './pairs.ts'
 export type Offer = { card: AgentCard; extended?: readonly Tier[]; manifest?: Manifest | undefined }
 type Tier = { tier: string; card: AgentCard }
 
-/**
- * The changes for clients, the most severe first, and the class of all together. The last one of a long list gives the
- * number of those left out.
- */
+/** The changes for clients, the most severe first, the last of too many with their number, and the class of all. */
 export type Changes = { class: ChangeClass; changes: (FoundChange & { class: ChangeClass })[] }
 
 /**

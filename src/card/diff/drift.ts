@@ -1,8 +1,9 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEntries, jsonEquals, omit, parsePointer } from '../../json/index.ts'
 import { containsSecret } from '../lint/index.ts'
+import type { PatchOperation } from '../model/index.ts'
 import { endpointFields } from '../read/index.ts'
-import { pairValues } from './pairs.ts'
+import { pairValues } from './change-rules.ts'
 
 /** The differences between two documents from one source. The last entry counts those that are left out, if any. */
 export type Drift = (Change | { op: 'more'; pointer: ''; count: number })[]
@@ -16,9 +17,6 @@ type Change = {
   /** The values that are too long to be included, or look like secrets. */
   omitted?: ('before' | 'after')[]
 }
-
-/** An operation of a JSON Patch (RFC 6902). */
-export type PatchOperation = { op: Change['op']; path: Pointer; value?: Json }
 
 // A drift is stored with every revision, and read by people.
 const MAX_CHANGES = 100

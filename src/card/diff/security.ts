@@ -2,9 +2,9 @@ import type { Json, JsonObject, Pointer } from '../../json/index.ts'
 import { formatPointer, isJsonObject, jsonEquals, mapMembers, parsePointer, toText } from '../../json/index.ts'
 import type { AgentCard, AgentSkill, Finding, SecurityRequirements as Requirements } from '../model/index.ts'
 import { allowsAnonymous, getWrappers } from '../read/index.ts'
-import { changeIf, type FoundChange, quote, quoteList } from './change-rules.ts'
+import type { FoundChange, SkillPair } from './change-rules.ts'
+import { changeIf, pairMembers, pairSkills, quote, quoteList } from './change-rules.ts'
 import { compareValues } from './drift.ts'
-import { pairMembers, pairSkills, type SkillPair } from './pairs.ts'
 
 /** Compares the security schemes of two cards, and which of them the cards and their skills require. */
 export const compareSecurity = (before: AgentCard, after: AgentCard, skills: readonly SkillPair[]): FoundChange[] => {

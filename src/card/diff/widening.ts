@@ -4,7 +4,7 @@ import { type CallProfile, getApiKeyHeaders, getRequiredExtensions } from '../ca
 import type { AgentCard, AgentInterface, CallerPolicy, CallTarget, Finding } from '../model/index.ts'
 import { majorMinor, wireVersionOf } from '../model/index.ts'
 import { cardFlags } from '../read/index.ts'
-import { findNew } from './pairs.ts'
+import { findNew } from './change-rules.ts'
 import { findWeakerSecurity } from './security.ts'
 
 /**

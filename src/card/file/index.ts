@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { findSyntaxMistake, parseJson as parseJsonText } from '../../json/index.ts'
 import { createLocator, type Diagnostic, type ParsedFile } from './source-map.ts'
-import { findDuplicateKeys, type ParseResult, parseYaml } from './yaml.ts'
+import { findDuplicateKeys, findExcess, type ParseResult, parseYaml } from './yaml.ts'
 
 /** Parses the text of a file by its extension. Any other extension is read as YAML, which includes JSON. */
 export const parseFile = (file: string, text: string): ParsedFile | { problems: Diagnostic[] } => {
@@ -21,6 +21,8 @@ const parseJson = (text: string): ParseResult => {
   if (text.trim() === '') return { problems: [{ line: 1, column: 1, message: emptyMessage(false) }] }
   const parsed = parseJsonText(text)
   if ('refused' in parsed) return { problems: [findSyntaxMistake(text)] }
+  const excess = findExcess(text)
+  if (excess.length > 0) return { problems: excess }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })
   // `JSON.parse` keeps the last of them.
@@ -55,5 +57,6 @@ const PARSERS: Record<string, (text: string) => ParseResult> = {
 /** The extensions of the files that are read from a folder. */
 export const CARD_EXTENSIONS = Object.keys(PARSERS)
 
+export { applyChange } from './change.ts'
 export type { Diagnostic, InvalidFile, Locator, ParsedFile, PointerMapping, Position, SourceMap } from './source-map.ts'
 export { createSourceMap, mapCardTo, pointerInCard } from './source-map.ts'

@@ -1,5 +1,5 @@
 import type { Document, Node, YAMLError } from 'yaml'
-import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, parseDocument, Scalar, visit } from 'yaml'
+import { isAlias, isCollection, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scalar, visit } from 'yaml'
 import { type Json, TOO_DEEP } from '../../json/index.ts'
 import { hideSecret } from '../lint/index.ts'
 import { createLocator, offsetOf, type ParsedDocument, type Position, toPosition } from './source-map.ts'
@@ -11,8 +11,24 @@ type Flaw = Position & { message: string }
 /** The most nodes that all aliases of a document may repeat: a small file must not expand to a huge one. */
 const MAX_ALIAS_EXPANSIONS = 100
 
+/** The most tokens of a text, white space included: reading more takes seconds, and a card has far fewer. */
+const MAX_TOKENS = 100_000
+
+/** Finds the place from which a text is too long to be parsed. */
+export const findExcess = (text: string): Flaw[] => {
+  let [tokens, line] = [0, 1]
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1
+    if (tokens > MAX_TOKENS) return [{ line, column: 1, message: 'This text is too long for a card: shorten it.' }]
+    line += token.split('\n').length - 1
+  }
+  return []
+}
+
 /** Parses YAML 1.2 with merge keys. NaN and infinity become null; a version keeps the text that was written. */
 export const parseYaml = (text: string): ParseResult => {
+  const excess = findExcess(text)
+  if (excess.length > 0) return { problems: excess }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: false })
   // An unknown tag is only a warning, although the value without it is another one.

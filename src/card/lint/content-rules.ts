@@ -1,10 +1,10 @@
 import { test as isMediaTypeName } from 'media-typer'
 import { asList, collectStrings, formatPointer, isJsonObject, type Pointer, parseMediaRange } from '../../json/index.ts'
 import { isBehindBridge } from '../manifest/index.ts'
-import type { Finding } from '../model/index.ts'
+import { type Finding, toSlug } from '../model/index.ts'
 import { canonicalFlag, listCapabilityNames } from '../read/index.ts'
-import type { AuthoredSkill, LintContext, Rule } from './rule.ts'
-import { getAuthored, getAuthoredSkills, info, isBlank, warning } from './rule.ts'
+import type { AuthoredSkill, Found, LintContext, Rule } from './rule.ts'
+import { closestExisting, getAuthored, getAuthoredSkills, info, isBlank, setTo, warning } from './rule.ts'
 
 /** Returns the places of the `streaming` and `pushNotifications` flags that are true, either declared or by default. */
 const trueFlags = (context: LintContext, declared: boolean): Pointer[] => {
@@ -38,12 +38,12 @@ const isMediaType = (mode: string): boolean => isMediaTypeName(mode.split(';', 1
 
 const NOT_A_MEDIA_TYPE = 'is not a media type, such as "text/plain"'
 
-/** Describes what the gate of this host does with a mode that is not a media type. */
+/** Describes what this host does with a mode that is not a media type. */
 const describeMode = (mode: string): string => {
   const { range } = parseMediaRange(mode)
   return range.includes('*')
-    ? `${NOT_A_MEDIA_TYPE}: the gate takes it for ${range}, but other hosts and clients may match it with nothing`
-    : `${NOT_A_MEDIA_TYPE}: the gate matches it with the same word only`
+    ? `${NOT_A_MEDIA_TYPE}: this host takes it for ${range}, but other hosts and clients may match it with nothing`
+    : `${NOT_A_MEDIA_TYPE}: this host matches it with the same word only`
 }
 
 const findWrongModes = ({ card, sourceOf }: LintContext): Finding[] => {
@@ -101,9 +101,15 @@ const normalizeText = (text: string): string =>
   (isPrintableAscii(text) ? text : text.replace(/\p{Cf}|\p{Variation_Selector}/gu, '')).replace(/\s{2,}|[^\S ]/g, ' ')
 
 const findTexts =
-  (isWrong: (text: string) => boolean) =>
-  ({ strings }: LintContext): Pointer[] =>
-    strings.flatMap(({ value, pointer }) => (isWrong(value) ? [pointer()] : []))
+  (
+    isWrong: (text: string) => boolean,
+    toFound: (pointer: Pointer, text: string) => Pointer | Found = pointer => pointer,
+  ) =>
+  ({ strings }: LintContext): (Pointer | Found)[] =>
+    strings.flatMap(({ value, pointer }) => (isWrong(value) ? [toFound(pointer(), value)] : []))
+
+const withoutHidden = (pointer: Pointer, text: string): Pointer | Found =>
+  flags.test(text) ? pointer : setTo(pointer, text.replaceAll(new RegExp(hidden, 'gu'), ''))
 
 /** Rules about texts that could mislead the people or models that read a card. */
 export const texts: readonly Rule[] = [
@@ -114,7 +120,7 @@ export const texts: readonly Rule[] = [
   warning(
     'hidden-text',
     'contains characters that people cannot see but models read: type the text again without them',
-    findTexts(text => !isPrintableAscii(text) && hidden.test(text.replace(flags, ''))),
+    findTexts(text => !isPrintableAscii(text) && hidden.test(text.replace(flags, '')), withoutHidden),
   ),
   /**
    * No text gives orders to the model that reads it, such as "ignore previous instructions" or "you must always route
@@ -150,6 +156,19 @@ const isTooVague = ({ name, description }: { name: string; description: string }
   return true
 }
 
+const kebabCase = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** Finds the ids of skills that are not kebab-case. What one is in kebab-case is certain if no other skill has it. */
+const findIdsToRename = (context: LintContext): (Pointer | Found)[] =>
+  getAuthoredSkills(context).flatMap(({ skill: { id }, authored, pointer }) => {
+    if (kebabCase.test(id)) return []
+    const renamed = toSlug(id, '')
+    const isTaken = context.card.skills.some(other => other.id === renamed)
+    const isCertain =
+      authored.id === id && isPrintableAscii(id) && id.length < 64 && kebabCase.test(renamed) && !isTaken
+    return [isCertain ? setTo(`${pointer}/id`, renamed) : `${pointer}/id`]
+  })
+
 /** Rules about capabilities, about descriptions, by which orchestrators route, and about skills and their modes. */
 export const content: readonly Rule[] = [
   /**
@@ -171,7 +190,12 @@ export const content: readonly Rule[] = [
   warning(
     'capability-impossible',
     'cannot be true for an MCP endpoint, or with `route: closed`: set it to false',
-    context => (context.manifest.route === 'closed' || isMcpOnly(context) ? trueFlags(context, true) : []),
+    context =>
+      context.manifest.route === 'closed' || isMcpOnly(context)
+        ? trueFlags(context, true).map(flag =>
+            closestExisting(context.authored, flag).value === true ? setTo(flag, false) : flag,
+          )
+        : [],
   ),
   /**
    * The descriptions of the agent and of each skill have at least three meaningful words, and do not only repeat the
@@ -197,15 +221,8 @@ export const content: readonly Rule[] = [
    * Skill ids are kebab-case, of at most 64 characters. Reason: This is the spelling of A2A's guides; other characters
    * break URLs, logs and tool names that are made from ids.
    */
-  info(
-    'skill-id-kebab-case',
-    'is not kebab-case of at most 64 characters, such as "code-review"',
-    forEachSkill('id', ({ skill }) => !/^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/.test(skill.id)),
-  ),
-  /**
-   * Each skill has tags, unless it is a tool of an MCP server, which has none. Reason: People and catalogs search by
-   * tags; `general` was filled in.
-   */
+  info('skill-id-kebab-case', 'is not kebab-case of at most 64 characters, such as "code-review"', findIdsToRename),
+  /** Each skill has tags, but for tools of an MCP server. Reason: People search by tags; `general` was filled in. */
   info(
     'tags-undeclared',
     'are missing: add words that people search for, as in ["invoice", "pdf"]',

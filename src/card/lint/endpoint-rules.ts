@@ -12,7 +12,7 @@ import {
   unreadTransports,
 } from '../read/index.ts'
 import type { Authored, LintContext, Rule } from './rule.ts'
-import { error, getAuthored, getAuthoredItems, isBlank, warning } from './rule.ts'
+import { error, getAuthored, getAuthoredItems, isBlank, setTo, warning } from './rule.ts'
 
 type UrlAt = { url: URL; pointer: Pointer }
 
@@ -211,9 +211,14 @@ const protocolVersions = (context: LintContext): Authored[] => {
 /** Rules about the version of the agent, and about the versions and transports of the protocol. */
 export const protocol: readonly Rule[] = [
   /** The version is a semantic version. Reason: Clients cannot compare others. */
-  warning('version-semver', 'is not a semantic version, such as "1.4.0"', context =>
-    wherePresent([getAuthored(context, '/version')], version => !validateStrict(version)),
-  ),
+  warning('version-semver', 'is not a semantic version, such as "1.4.0"', context => {
+    const authored = getAuthored(context, '/version')
+    const parts = /^v?(\d+(?:\.\d+){0,2})$/.exec(toText(authored.value))?.[1]?.split('.') ?? []
+    const version = [...parts, '0', '0'].slice(0, 3).join('.')
+    return wherePresent([authored], written => !validateStrict(written)).map(pointer =>
+      parts.length > 0 && validateStrict(version) ? setTo(pointer, version) : pointer,
+    )
+  }),
   /**
    * The protocol version is one that A2A has published, or a date, as MCP's versions are. Reason: Clients refuse
    * versions that they do not know.

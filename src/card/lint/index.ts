@@ -1,10 +1,10 @@
 import { collectStrings, formatPointer, isJsonObject, type JsonObject, type Pointer } from '../../json/index.ts'
 import { dialects } from '../dialects/index.ts'
-import { type Issue, modeMembers, relocate, type Severity } from '../model/index.ts'
+import { type Issue, modeMembers, relocate, severities } from '../model/index.ts'
 import { aliases, cardTransports, interfaceTransports, listNames } from '../read/index.ts'
 import { content, texts } from './content-rules.ts'
 import { protocol, urls } from './endpoint-rules.ts'
-import type { LintContext, Rule } from './rule.ts'
+import type { Found, LintContext, Rule } from './rule.ts'
 import { closestExisting, getAuthored, getAuthoredItems, getAuthoredSkills, info, warning } from './rule.ts'
 import { secrets } from './secrets.ts'
 import { security } from './security-rules.ts'
@@ -81,6 +81,15 @@ const findNestedField = (name: string): string | undefined => {
   return modeMembers.find(({ own }) => own === name)?.defaults ?? (parent && `${parent}.${name}`)
 }
 
+/** Returns the place of an unknown field, with its change to the one that is meant if the card does not have that. */
+const renameTo = (suggestion: string, pointer: Pointer, context: LintContext): Found => {
+  const parent = pointer.slice(0, pointer.lastIndexOf('/'))
+  const meant = formatPointer(...suggestion.split('.'))
+  const path = parent === '' ? getAuthored(context, meant).pointer : parent + meant
+  const isMissing = closestExisting(context.authored, path).value === undefined
+  return { pointer, ...(isMissing && { change: { op: 'move', from: pointer, path } }) }
+}
+
 /** Returns whether two names differ in one place, by at most two letters; in a short name by one letter or a swap. */
 const isTypo = (left: string, right: string): boolean => {
   const shorter = Math.min(left.length, right.length)
@@ -101,7 +110,14 @@ export const rules: readonly Rule[] = [
    */
   warning('misspelt-field', 'is not read by clients; did you mean another field?', context =>
     findUnknownFields(context).flatMap(({ pointer, suggestion }) =>
-      suggestion ? [{ pointer, message: `is not read by clients; did you mean ${suggestion}?` }] : [],
+      suggestion
+        ? [
+            {
+              message: `is not read by clients; did you mean ${suggestion}?`,
+              ...renameTo(suggestion, pointer, context),
+            },
+          ]
+        : [],
     ),
   ),
   /**
@@ -115,10 +131,7 @@ export const rules: readonly Rule[] = [
   ),
 ]
 
-/** The most severe first: a report has room for a limited number of issues. */
-const severities: readonly Severity[] = ['error', 'warning', 'info']
-
-/** Runs every rule on a card. Each pointer is to a place in the authored card, or to a missing member of one. */
+/** Runs every rule on a card, the most severe first. Each pointer is to a place in the authored card, or below one. */
 export const lint = (card: Omit<LintContext, 'strings'>): Issue[] => {
   const context = { ...card, strings: collectStrings(card.authored) }
   return severities

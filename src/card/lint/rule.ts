@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer, StringValue } from '../../json/index.ts'
-import { asList, asObject, formatPointer, isJsonObject, parsePointer } from '../../json/index.ts'
+import { asList, asObject, formatPointer, getAt, getMember, isJsonObject, parsePointer } from '../../json/index.ts'
 import type { Manifest } from '../manifest/index.ts'
 import type { AgentCard, AgentSkill, Finding, Severity } from '../model/index.ts'
 
@@ -24,14 +24,23 @@ export type Rule = ReturnType<typeof error>
 /** Returns what creates rules from functions that find places in the authored card, with a message or `summary`. */
 const rulesOf =
   (severity: Severity) =>
-  (id: string, summary: string, find: (context: LintContext) => readonly (Pointer | Finding)[]) => ({
+  (id: string, summary: string, find: (context: LintContext) => readonly (Pointer | Found)[]) => ({
     id,
     severity,
     summary,
     /** Returns the places in the authored card that break the rule, and what to do about each. */
     check: (context: LintContext): Finding[] =>
-      find(context).map(found => (typeof found === 'string' ? { pointer: found, message: summary } : found)),
+      find(context).map(found => ({ message: summary, ...(typeof found === 'string' ? { pointer: found } : found) })),
   })
+
+/** A place that breaks a rule, with a message other than the summary, or with what certainly corrects it. */
+export type Found = Omit<Finding, 'message'> & { message?: string }
+
+/** Returns a place at which another value is certainly meant. */
+export const setTo = (pointer: Pointer, value: Json): Found => ({
+  pointer,
+  change: { op: 'replace', path: pointer, value },
+})
 
 /** Creates a rule whose violation breaks clients. */
 export const error = rulesOf('error')
@@ -48,7 +57,7 @@ export type Authored = { pointer: Pointer; value: Json | undefined }
 /** Returns what the author wrote for a canonical field. */
 export const getAuthored = (context: LintContext, canonical: Pointer): Authored => {
   const pointer = context.sourceOf(canonical)
-  return { pointer, value: parsePointer(pointer).reduce<Json | undefined>(getMember, context.authored) }
+  return { pointer, value: getAt(context.authored, pointer) }
 }
 
 /** Returns the objects in the list that the author wrote for a canonical field. */
@@ -85,9 +94,4 @@ export const closestExisting = (document: JsonObject, pointer: Pointer): Authore
     reached += formatPointer(token)
   }
   return { pointer: reached, value }
-}
-
-const getMember = (value: Json | undefined, token: string): Json | undefined => {
-  if (Array.isArray(value)) return /^\d+$/.test(token) ? value[Number(token)] : undefined
-  return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined
 }

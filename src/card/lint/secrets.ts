@@ -179,10 +179,14 @@ export const redactSecrets = (found: readonly Secret[]): (<Value>(value: Value) 
       if (same.length < MAX_COMPARED) same.push(text)
     }
   // The strings of a list are pointers.
-  const redact = (value: Json, name = 'pointer'): Json => {
+  const redact = (value: Json, name = 'pointer'): Json | undefined => {
     if (typeof value === 'string') return REDACTED.has(name) ? redactText(value, starts) : value
-    if (Array.isArray(value)) return value.map(item => redact(item))
-    return isJsonObject(value) ? mapMembers(value, redact) : value
+    if (Array.isArray(value)) return value.map(item => redact(item) ?? null)
+    if (!isJsonObject(value)) return value
+    if (name !== 'change') return mapMembers(value, redact)
+    // A change without what looks like a secret would be another one.
+    const text = JSON.stringify(value)
+    return redactText(text, starts) === text ? value : undefined
   }
   return value => (starts.size === 0 ? value : (redact(value as Json) as typeof value))
 }

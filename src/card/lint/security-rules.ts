@@ -6,8 +6,8 @@ import { callerPolicy } from '../manifest/index.ts'
 import type { Finding } from '../model/index.ts'
 import { cardFlags, getWrappers, requirementFields } from '../read/index.ts'
 import { readHeader } from '../signatures/index.ts'
-import type { LintContext, Rule } from './rule.ts'
-import { closestExisting, error, getAuthored, getAuthoredSkills, info, warning } from './rule.ts'
+import type { Authored, LintContext, Rule } from './rule.ts'
+import { closestExisting, error, getAuthored, getAuthoredSkills, info, setTo, warning } from './rule.ts'
 
 type Reference = { name: string; pointer: Pointer }
 
@@ -30,11 +30,14 @@ const listRequired = (context: LintContext): Reference[] =>
 const unknownType = 'is of a type that A2A does not have'
 
 /** Suggests what to write in place of a scheme of an unknown type. */
-const suggestScheme = ({ type, scheme }: JsonObject): string => {
+const suggestScheme = ({ type, scheme }: JsonObject, { pointer, value }: Authored): Finding => {
   const word = toText(type ?? scheme ?? '').toLowerCase()
-  return word === 'bearer' || word === 'basic'
-    ? `${unknownType}: write { "type": "http", "scheme": "${word}" }`
-    : `${unknownType}: use apiKey, http, oauth2, openIdConnect or mutualTLS`
+  if (word !== 'bearer' && word !== 'basic')
+    return { pointer, message: `${unknownType}: use apiKey, http, oauth2, openIdConnect or mutualTLS` }
+  const message = `${unknownType}: write { "type": "http", "scheme": "${word}" }`
+  return isJsonObject(value)
+    ? { message, ...setTo(pointer, { ...value, type: 'http', scheme: word }) }
+    : { pointer, message }
 }
 
 /** Finds the schemes of unknown types that a requirement names. Cards of A2A are served without them. */
@@ -42,7 +45,7 @@ const findUnknownTypes = (context: LintContext): Finding[] => {
   const required = new Set(listRequired(context).map(({ name }) => name))
   return Object.entries(definedSchemes(context)).flatMap(([name, scheme]) =>
     required.has(name) && isJsonObject(scheme) && getWrappers(scheme).length === 0
-      ? [{ pointer: context.sourceOf(formatPointer('securitySchemes', name)), message: suggestScheme(scheme) }]
+      ? [suggestScheme(scheme, getAuthored(context, formatPointer('securitySchemes', name)))]
       : [],
   )
 }
@@ -65,7 +68,9 @@ const findUnverifiable = (context: LintContext): Finding[] =>
     const read = index < MAX_SIGNATURES ? readHeader(signature) : {}
     if ('reason' in read) return [{ pointer, message: `${read.reason}, so no client accepts it` }]
     const message = 'is no field of A2A, which signs cards without their payload: remove it'
-    return asObject(signature).payload === undefined ? [] : [{ pointer: `${pointer}/payload`, message }]
+    const payload = `${pointer}/payload`
+    const change = { op: 'remove', path: payload } as const
+    return asObject(signature).payload === undefined ? [] : [{ pointer: payload, message, change }]
   })
 
 const findUnsignable = (context: LintContext): Finding[] => {
@@ -139,10 +144,7 @@ const findOddNumbers = (value: Json, pointer: Pointer): Pointer[] => {
 
 /** Rules about authentication, and about the signatures of the card's author and those that the manifest requests. */
 export const security: readonly Rule[] = [
-  /**
-   * Every security scheme that the card or a skill requires is defined in `securitySchemes`. Reason: Clients cannot
-   * know how to authenticate.
-   */
+  /** Every required security scheme is in `securitySchemes`. Reason: Clients cannot know how to authenticate. */
   error(
     'scheme-undefined',
     'is not defined in `securitySchemes`, so no client can call: define it there, or correct the name',

@@ -281,8 +281,9 @@ const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): Finding[] => {
   return unknown.map(name => ({ pointer: formatPointer('jwt', 'tiers', name), message }))
 }
 
-const describeError = ({ pointer, message }: Finding, cardPointer: Pointer): Finding => {
-  if (pointer !== '/card') return { pointer, message }
+const describeError = (error: Finding, cardPointer: Pointer): Finding => {
+  const { pointer, message } = error
+  if (pointer !== '/card') return error
   const advice = 'add the Agent Card, or its source as `upstream.card` or `upstream.mcp`'
   return { pointer: cardPointer, message: message === 'is missing' ? `${message}: ${advice}` : message }
 }

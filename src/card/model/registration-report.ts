@@ -1,40 +1,40 @@
 import * as v from 'valibot'
 import type { Pointer } from '../../json/index.ts'
+import { described, Finding, type PatchOperation } from './validation.ts'
 
-/** What was found at a place in a document: why it is rejected, or what was changed in it. */
-export const Finding = v.object({
-  pointer: v.pipe(v.string(), v.description('A JSON Pointer (RFC 6901).')),
-  message: v.pipe(v.string(), v.description('What is wrong or was changed, as a clause for people.')),
+/** The severities of findings: an error breaks clients, a warning misleads them, an info suggests an improvement. */
+export const severities = ['error', 'warning', 'info'] as const
+export type Severity = (typeof severities)[number]
+
+/** A finding of the linter, with its pointer in the authored card. */
+export const Issue = v.object({
+  rule: described(v.string(), 'The stable name of the rule.'),
+  severity: v.picklist(severities),
+  ...Finding.entries,
 })
-export type Finding = v.InferOutput<typeof Finding>
+export type Issue = v.InferOutput<typeof Issue>
 
-/** A finding of the linter, with its pointer in the authored card. The name of a rule is stable. */
-export type Issue = Finding & { rule: string; severity: Severity }
-
-/** The severity of a finding: an error breaks clients, a warning misleads them, an info suggests an improvement. */
-export type Severity = 'error' | 'warning' | 'info'
+const listOf = <Item extends v.GenericSchema>(item: Item, text: string) => described(v.array(item), text)
 
 /** The changes that a registration made. Every pointer is into the authored card; every list is bounded. */
-export type Report = {
-  /** The dialect of the authored card. */
-  dialect: string
-  /** Defaults that were added. */
-  filled: Finding[]
-  /** Values that were read in another form. */
-  converted: Finding[]
-  /** By dialect: the fields that it cannot express. */
-  dropped: Record<string, Pointer[]>
-  /** The losses where this host translates calls, and interfaces to which it forwards none. */
-  lossy: Finding[]
-  /** The fate of the author's signatures, and the documents that this host signs. */
-  signatures: Finding[]
-  /** The findings of the linter. */
-  issues: Issue[]
-}
+export const Report = v.object({
+  dialect: described(v.string(), 'The dialect of the authored card.'),
+  filled: listOf(Finding, 'Defaults that were added.'),
+  converted: listOf(Finding, 'Values that were read in another form.'),
+  dropped: described(
+    v.record(v.string(), v.array(v.string())),
+    'By dialect, pointers to the fields that it cannot express.',
+  ),
+  lossy: listOf(Finding, 'What is lost where this host translates calls, and interfaces to which it forwards none.'),
+  signatures: listOf(Finding, 'The result for each signature of the author, and the documents that this host signs.'),
+  issues: listOf(Issue, 'What the linter found.'),
+})
+export type Report = v.InferOutput<typeof Report>
 
 const MAX_ENTRIES = 100
 const MAX_POINTER_LENGTH = 128
 const MAX_MESSAGE_LENGTH = 250
+const MAX_VALUE_LENGTH = 1000
 
 /** Limits a list of notes and their lengths; the last one gives the number of those left out. Maps their pointers. */
 export const truncateFindings = <Entry extends Finding>(
@@ -42,16 +42,28 @@ export const truncateFindings = <Entry extends Finding>(
   toAuthored: (pointer: Pointer) => Pointer,
 ): Entry[] =>
   notes.slice(0, MAX_ENTRIES + 1).map((note, index) => {
-    const { pointer, message } = note
+    const { pointer, message, change, ...rest } = place(note, toAuthored)
     const more = index < MAX_ENTRIES ? '' : ` (one of ${notes.length - index} more)`
-    return { ...note, pointer: truncatePointer(toAuthored(pointer)), message: truncateMessage(message) + more }
+    const isKept = change && more === '' && JSON.stringify(change).length <= MAX_VALUE_LENGTH
+    const shown = { pointer: truncatePointer(pointer), message: truncateMessage(message) + more }
+    return { ...rest, ...shown, ...(isKept && { change }) } as Entry
   })
 
 /** Returns what was found at places, with their pointers mapped. */
-export const relocate = <Found extends { pointer: Pointer }>(
+export const relocate = <Found extends Placed>(
   found: readonly Found[],
   toPlace: (pointer: Pointer) => Pointer,
-): Found[] => found.map(each => ({ ...each, pointer: toPlace(each.pointer) }))
+): Found[] => found.map(each => place(each, toPlace))
+
+type Placed = { pointer: Pointer; change?: PatchOperation | undefined }
+
+const place = <Found extends Placed>(found: Found, toPlace: (pointer: Pointer) => Pointer): Found => {
+  const { pointer, change } = found
+  if (change === undefined) return { ...found, pointer: toPlace(pointer) }
+  const { path, from } = change
+  const placed = { ...change, path: toPlace(path), ...(from !== undefined && { from: toPlace(from) }) }
+  return { ...found, pointer: toPlace(pointer), change: placed }
+}
 
 /** Removes duplicates from a list of pointers and limits it; the last entry gives the number of those left out. */
 export const truncatePointers = (pointers: readonly Pointer[]): string[] => {

@@ -2,10 +2,30 @@ import * as v from 'valibot'
 import { parseUrl } from '../../http/shared.ts'
 import { formatPointer, isJsonObject, type Json, type JsonObject, type Pointer } from '../../json/index.ts'
 import { MAX_HOSTS } from '../../limits.ts'
-import type { Finding } from './registration-report.ts'
+
+/** Adds the sentence that documents a schema. */
+export const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.pipe(schema, v.description(description))
 
 /** Any JSON value: documents come from `JSON.parse`, so there is nothing to check. */
 export const json = v.custom<Json>(() => true)
+
+/** A change of a document: an operation of a JSON Patch (RFC 6902). */
+export const PatchOperation = v.object({
+  op: v.picklist(['add', 'remove', 'replace', 'move']),
+  path: described(v.string(), 'A JSON Pointer (RFC 6901).'),
+  from: v.optional(described(v.string(), 'Where a value is that is moved.')),
+  value: v.optional(json),
+})
+export type PatchOperation = v.InferOutput<typeof PatchOperation>
+
+/** What was found at a place in a document: why it is rejected, or what was changed in it. */
+export const Finding = v.object({
+  pointer: described(v.string(), 'A JSON Pointer (RFC 6901).'),
+  message: described(v.string(), 'What is wrong or was changed, as a clause for people.'),
+  change: v.optional(described(PatchOperation, 'What corrects or writes this, where that is certain.')),
+})
+export type Finding = v.InferOutput<typeof Finding>
 
 /** A JSON object of any members. */
 export const jsonObject = (message = 'must be an object') => v.custom<JsonObject>(isJsonObject, message)
@@ -96,11 +116,25 @@ export const validate = <Schema extends v.GenericSchema>(
 ): { output: v.InferOutput<Schema> } | { errors: Finding[] } => {
   const result = v.safeParse(schema, value, { message: ({ type, message }) => defaultMessages.get(type) ?? message })
   if (result.success) return { output: result.output }
-  const errors = result.issues.map(({ path = [], received, message }) => ({
-    pointer: formatPointer(...path.map(item => String(item.key))),
-    message: received === 'undefined' ? 'is missing' : message,
-  }))
+  const errors = result.issues.map(({ path = [], received, expected, input, message }) => {
+    const pointer = formatPointer(...path.map(item => String(item.key)))
+    const value = findMeant(expected, input)
+    const change = { op: 'replace', path: pointer, value } as const
+    return {
+      pointer,
+      message: received === 'undefined' ? 'is missing' : message,
+      ...(value !== undefined && { change }),
+    }
+  })
   return { errors: dedupeByPointer(errors) }
+}
+
+/** Returns the one of the expected words, or of true and false, that a text is but for the case of its letters. */
+const findMeant = (expected: string | null, input: unknown): string | boolean | undefined => {
+  if (typeof input !== 'string') return undefined
+  const word = input.trim().toLowerCase()
+  if (expected === 'boolean') return word === 'true' || (word === 'false' ? false : undefined)
+  return expected?.split(/[()| ]+/).includes(JSON.stringify(word)) ? word : undefined
 }
 
 /** The messages of schemas that set none, by their type. */

@@ -30,8 +30,7 @@ export const readSkills = (skills: Json[], security: SecurityContext, provenance
     const canonical = canonicalizeKeys(skill, 'skill', pointer, provenance)
     const required = createRequired(canonical, createId)
     for (const [field, value] of Object.entries(required))
-      if (canonical[field] !== value)
-        provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
+      if (canonical[field] !== value) provenance.noteDefault(pointer + formatPointer(field), value)
     const read: JsonObject = readRequirements({ ...canonical, ...required }, pointer, security, provenance)
     if (read.examples !== undefined) read.examples = readExamples(read.examples, `${pointer}/examples`, provenance)
     for (const { own } of modeMembers) readModes(read, own, pointer, provenance)
@@ -96,7 +95,11 @@ export const withMcpEndpoint = (manifest: Pick<Manifest, 'upstream'>, document: 
   if (url === undefined) return { protocol: 'mcp', ...card, url: mcp }
   const declared = parseCardVersion(toText(card.protocolVersion))
   const protocolVersion = wireVersionOf.has(declared) ? declared : latestVersion
-  provenance.noteDefault('/supportedInterfaces', `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``)
+  provenance.noteDefault(
+    '/supportedInterfaces',
+    undefined,
+    `set to JSONRPC of A2A ${protocolVersion} at \`upstream.url\``,
+  )
   const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion }]
   return { ...omit(card, 'protocol', 'protocolVersion'), supportedInterfaces }
 }
@@ -117,7 +120,7 @@ export const readToolCard = (card: JsonObject, isTool: (skill: JsonObject) => bo
   for (const { defaults, own } of modeMembers) {
     if (!isEmpty(card[findField(card, defaults)])) continue
     const modes = [...new Set(tools.flatMap((tool): Json[] => [tool[own] ?? []].flat()))]
-    provenance.noteDefault(formatPointer(defaults), `set to ${JSON.stringify(modes)}`)
+    provenance.noteDefault(formatPointer(defaults), undefined, `set to ${JSON.stringify(modes)}`)
     read[defaults] = modes
   }
   return read
@@ -162,7 +165,7 @@ const readTool = (tool: JsonObject, id: string, pointer: Pointer, provenance: Pr
   for (const [field, value] of Object.entries(generated))
     if (tool[field] === value) continue
     else if (typeof tool[field] !== 'string')
-      provenance.noteDefault(pointer + formatPointer(field), `set to ${JSON.stringify(value)}`)
+      provenance.noteDefault(pointer + formatPointer(field), undefined, `set to ${JSON.stringify(value)}`)
     else provenance.noteConversion(pointer + formatPointer(field), `read as ${JSON.stringify(value)}`)
   return { ...tool, ...generated }
 }

@@ -1,4 +1,4 @@
-import type { Pointer } from '../../json/index.ts'
+import type { Json, Pointer } from '../../json/index.ts'
 import type { Finding } from '../model/index.ts'
 
 /**
@@ -52,9 +52,10 @@ export class Provenance {
     this.noteConversion(canonical, `ignored: ${other} is set too, and takes precedence`)
   }
 
-  /** Notes that a field the author left out got a default. */
-  noteDefault(canonical: Pointer, message: string): void {
-    this.filled.push({ pointer: this.sourceOf(canonical, false), message })
+  /** Notes that a field the author left out got a default. Without a `value`, the message describes it. */
+  noteDefault(canonical: Pointer, value: Json | undefined, message = `set to ${JSON.stringify(value)}`): void {
+    const pointer = this.sourceOf(canonical, false)
+    this.filled.push({ pointer, message, ...(value !== undefined && { change: { op: 'add', path: pointer, value } }) })
     this.#filled.add(canonical)
   }
 

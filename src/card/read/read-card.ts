@@ -112,8 +112,7 @@ const readInterfaces = (card: JsonObject, assumedVersion: string, provenance: Pr
   const hasPrimary = url !== undefined && !interfaces.some(item => isJsonObject(item) && item.url === url)
   const transport = hasPrimary ? cardTransports(card)[0] : undefined
   if (hasPrimary) {
-    if (protocolVersion === undefined)
-      provenance.noteDefault('/protocolVersion', `set to "${toPatchVersion(assumedVersion)}"`)
+    if (protocolVersion === undefined) provenance.noteDefault('/protocolVersion', toPatchVersion(assumedVersion))
     const assumed = card.protocol === 'mcp' ? 'MCP' : 'JSONRPC'
     const { name, value } = transport ?? { name: 'preferredTransport', value: assumed }
     const source = formatPointer(name)
@@ -183,13 +182,12 @@ const readInterface = (item: Json, pointer: Pointer, assumedVersion: Json, prove
   const canonical = canonicalizeKeys(item, 'interface', pointer, provenance)
   const [field] = interfaceTransports(canonical)
   const bindingPointer = `${pointer}/protocolBinding`
-  if (field === undefined) provenance.noteDefault(bindingPointer, 'set to "JSONRPC"')
+  if (field === undefined) provenance.noteDefault(bindingPointer, 'JSONRPC')
   else if (field.name !== 'protocolBinding') provenance.mapFrom(bindingPointer, pointer + formatPointer(field.name))
   // The lists of v0.3 have `transport`, and their version is the top-level one.
   const isV1 = pointer.startsWith('/supportedInterfaces/')
   const { protocolVersion } = canonical
-  if (protocolVersion === undefined && isV1)
-    provenance.noteDefault(`${pointer}/protocolVersion`, `set to "${assumedVersion}"`)
+  if (protocolVersion === undefined && isV1) provenance.noteDefault(`${pointer}/protocolVersion`, assumedVersion)
   else if (protocolVersion === undefined) provenance.mapFrom(`${pointer}/protocolVersion`, '/protocolVersion')
   const isUsual = field?.name === 'protocolBinding' || (!isV1 && field?.name === 'transport')
   const binding = field ? readBinding(field.value, isUsual, bindingPointer, provenance) : 'JSONRPC'
@@ -249,7 +247,7 @@ export const fillDefaults = (card: JsonObject, capabilityDefaults: CapabilityDef
   for (const [field, value] of Object.entries(defaults)) {
     const authored = card[field]
     if (authored !== undefined && !(Array.isArray(authored) && authored.length === 0)) continue
-    provenance.noteDefault(formatPointer(field), `set to ${JSON.stringify(value)}`)
+    provenance.noteDefault(formatPointer(field), value)
     filled[field] = value
   }
   return filled
@@ -261,7 +259,7 @@ const fillCapabilities = (declared: JsonObject, defaults: CapabilityDefaults, pr
   for (const [name, value] of missing) {
     const assumed = `will be advertised as supported; set it to true or false (${reason})`
     const message = value && isAssumed ? assumed : `set to ${value}: ${reason}`
-    provenance.noteDefault(formatPointer('capabilities', name), message)
+    provenance.noteDefault(formatPointer('capabilities', name), value, message)
   }
   return { ...declared, ...Object.fromEntries(missing) }
 }
@@ -272,6 +270,7 @@ const fillScheme = (scheme: Json, name: string, provenance: Provenance): Json =>
   if (!isJsonObject(scheme) || !isJsonObject(mtls) || (mtls.description ?? '') !== '') return scheme
   provenance.noteDefault(
     formatPointer('securitySchemes', name, 'mtlsSecurityScheme', 'description'),
+    MTLS_DESCRIPTION,
     `set to "${MTLS_DESCRIPTION}": most verifiers of signatures leave out a scheme that is empty`,
   )
   return { ...scheme, mtlsSecurityScheme: { ...mtls, description: MTLS_DESCRIPTION } }

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Pointer } from '../../json/index.ts'
-import { asList, asObject, formatPointer, jsonEntries } from '../../json/index.ts'
+import { asList, asObject, formatPointer, getAt, jsonEntries } from '../../json/index.ts'
 import {
   MAX_CARD_POINTER_LENGTH,
   MAX_INTERFACES,
@@ -96,7 +96,13 @@ export const validateCard = (canonical: JsonObject, authored: JsonObject, proven
   const schemaErrors = 'errors' in result ? result.errors : []
   const skills = asList(canonical.skills)
   // A default made from an invalid value is invalid too, but only that value is the author's.
-  const invalid = schemaErrors.filter(({ pointer }) => !provenance.isFilled(pointer))
+  const invalid = schemaErrors.flatMap(({ change, ...error }) => {
+    const { pointer } = error
+    if (provenance.isFilled(pointer)) return []
+    // A correction of the canonical card is one of the author's where both have the same value.
+    const isWritten = getAt(authored, provenance.sourceOf(pointer)) === getAt(canonical, pointer)
+    return { ...error, ...(change && isWritten && { change }) }
+  })
   const found = [...invalid, ...findDuplicateSkills(skills, provenance), ...findExcessiveModes(canonical, skills)]
   const errors = [...findMissingEndpoint(authored), ...provenance.errors, ...relocate(found, provenance.sourceOf)]
   return dedupeByPointer(errors)

@@ -1,5 +1,3 @@
-export { bridgeLosses, gatewayErrors } from './gateway-interfaces.ts'
-export { isSelfUrl } from './host-leaks.ts'
-export * from './mcp-bridge.ts'
+export * from './interfaces.ts'
 export { resolveInterfaceUrls } from './rewrite-urls.ts'
 export * from './serving.ts'

@@ -8,7 +8,8 @@ describe('report.filled', () => {
     const skill = { id: 'main', name: 'A', description: 'B', tags: ['general'] }
     const gopherhole = "GopherHole's default, as no `protocolVersion` is given"
     const advertised = `will be advertised as supported; set it to true or false (${gopherhole})`
-    expect(compileCard(card).report.filled).toStrictEqual([
+    const { filled } = compileCard(card).report
+    expect(filled.map(({ pointer, message }) => ({ pointer, message }))).toStrictEqual([
       { pointer: '/protocolVersion', message: 'set to "1.0"' },
       { pointer: '/capabilities/streaming', message: advertised },
       { pointer: '/capabilities/pushNotifications', message: advertised },

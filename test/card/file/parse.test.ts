@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Document } from 'yaml'
+import { Document, Parser } from 'yaml'
 import { readDrafts } from '../../../cli/manifests/draft.ts'
 import { parseFile } from '../../../src/card/file/index.ts'
 
@@ -129,6 +129,19 @@ describe('an invalid file', () => {
     const message = 'The document nests deeper than 64 levels.'
     for (const [file, text, line] of rows)
       expect(locate(file, text, '')).toEqual([{ file, pointer: '', line, column: expect.any(Number), message }])
+  })
+
+  it('is reported at once if it is much longer than a card, however it is written', () => {
+    const parse = vi.spyOn(Parser.prototype, 'next')
+    onTestFinished(() => parse.mockRestore())
+    const message = 'This text is too long for a card: shorten it.'
+    for (const part of ['a:\n', 'a:\r\n', '[]', '}', '""', '&a ', '- '])
+      expect(locate('a.yaml', part.repeat(200_000), ''), part).toMatchObject([{ message }])
+    expect(locate('a.json', `[1${',1'.repeat(200_000)}]`, '')).toMatchObject([{ line: 1, message }])
+    expect(parse).not.toHaveBeenCalled()
+    const skills = Array(500).fill({ id: 'a', name: 'A', description: 'A, b', tags: ['b', 'c', 'd'], examples: ['e'] })
+    for (const file of ['a.json', 'a.yaml'])
+      expect(read(file, JSON.stringify({ skills }, null, 2)), file).toEqual({ skills })
   })
 
   it('is reported as empty', () => {

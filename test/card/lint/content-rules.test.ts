@@ -74,10 +74,10 @@ describe('the linter on modes', () => {
 
   it('says what the gate does with a mode', () => {
     const rows: [mode: string, message: string][] = [
-      ['text', 'the gate takes it for text/*,'],
-      ['Image', 'the gate takes it for image/*,'],
-      ['*', 'the gate takes it for */*,'],
-      ['image/', 'the gate matches it with the same word only'],
+      ['text', 'this host takes it for text/*,'],
+      ['Image', 'this host takes it for image/*,'],
+      ['*', 'this host takes it for */*,'],
+      ['image/', 'this host matches it with the same word only'],
     ]
     for (const [mode, message] of rows) expect(lintFields({ defaultInputModes: [mode] })[0]?.message).toContain(message)
   })

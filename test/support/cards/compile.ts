@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
 import { type Compiled, compileDocument, type ParsedManifest, parseManifest } from '../../../src/card/compile/index.ts'
 import type { ManifestContext } from '../../../src/card/manifest/index.ts'
-import type { Finding, Issue } from '../../../src/card/model/registration-report.ts'
+
+import type { Finding, Issue } from '../../../src/card/model/index.ts'
+
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import { cleanCard } from './cards.ts'
 
