@@ -8,10 +8,7 @@ export { Events } from './registry/events/start.ts'
 export { Registry } from './registry/store/index.ts'
 export { RemoteCard } from './sources/start.ts'
 
-/**
- * The Durable Object of an agent that is an MCP server. Its card is fetched again when the server announces other
- * tools.
- */
+/** The Durable Object of an agent that is an MCP server, whose other tools make it fetch the card again. */
 export class McpAgent extends createMcpServerAgent((agent, env) => requestRefresh(agent, { force: true }, env)) {}
 
 export default { fetch: handleRequest } satisfies ExportedHandler<Env>

@@ -57,9 +57,7 @@ export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
 export const MAX_INDEXED_LENGTH = 64 * 1024
 /** Examples of an agent's skills that are stored for catalogs. */
 export const MAX_LISTED_EXAMPLES = 5
-/**
- * Different values of each field of a card by which it is found: ids, names and tags of skills, capabilities, modes.
- */
+/** Different values of each field by which an agent is found: ids, names and tags of skills, capabilities, modes. */
 export const MAX_FIELD_VALUES = 500
 /** Characters of `q` and of the value of a filter. */
 export const MAX_QUERY_LENGTH = 200
@@ -71,10 +69,7 @@ export const MAX_WORD_BEGINNINGS = 4
 export const MAX_FILTERS = 16
 /** The best agents of a search, all pages together. */
 export const MAX_SEARCH_HITS = 500
-/**
- * Agents that a search scores for each form in which its words can match, that its facets count, and that a page
- * examines.
- */
+/** Agents that a search scores for each form of its words, that its facets count, and that a page examines. */
 export const MAX_SEARCH_CANDIDATES = 2000
 /** The most frequent values that a facet shows. */
 export const MAX_FACET_VALUES = 20
@@ -186,10 +181,7 @@ export const CHECK_SEND_SECONDS = 30
 export const MAX_CHECK_RESPONSE_BYTES = 256 * 1024
 /** Events of a stream that a check reads. */
 export const MAX_CHECK_EVENTS = 100
-/**
- * Requests of a check that an agent may leave without an answer, through the gate and directly; then no others are
- * sent.
- */
+/** Requests of a check that an agent may leave unanswered, through the gate and directly; then no others are sent. */
 export const MAX_UNANSWERED_REQUESTS = 2
 
 // Changes
@@ -259,9 +251,7 @@ export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 export const MAX_SIGNATURES = 20
 /** Keys in a JWK Set or DID document by which a card is verified; a larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
-/**
- * The modulus of an RSA key by which a card is verified; larger keys are not used, because a check would take seconds.
- */
+/** The modulus of an RSA key by which a card is verified; larger keys are not used: a check would take seconds. */
 export const MAX_RSA_MODULUS_BITS = 4096
 /** The exponent of such a key. */
 export const MAX_RSA_EXPONENT_BITS = 32
@@ -271,10 +261,7 @@ export const MAX_KEY_SET_BYTES = 128 * 1024
 export const KEY_SET_TIMEOUT_SECONDS = 5
 /** How long caches may keep the key set and the DID document of this host, as `Cache-Control` states. */
 export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
-/**
- * How long a new key is published before it signs: longer than any cache may keep the key set, and than a deployment
- * takes.
- */
+/** How long a new key is published before it signs: longer than caches keep the key set, and a deployment takes. */
 export const KEY_LEAD_SECONDS = 10 * 60
 /** `keys` of `POST /verify`. */
 export const MAX_KEY_SOURCES = 5
@@ -295,10 +282,7 @@ export const MAX_TOOL_SECONDS = 15 * 60
 export const MAX_RUNNING_TOOLS = 16
 /** How long a tool waits for an answer of its caller. */
 export const TOOL_INPUT_SECONDS = 10 * 60
-/**
- * Elicitations of a tool in one call; further ones are cancelled. Each is stored with the task, and a server may
- * withdraw them at once.
- */
+/** Elicitations of a tool in one call; others are cancelled. Each is stored, and a server may withdraw them at once. */
 export const MAX_TOOL_ELICITATIONS = 50
 /** Sessions of one agent with its MCP server: more than tools can run at once. */
 export const MAX_MCP_SESSIONS = 32

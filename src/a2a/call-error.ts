@@ -97,6 +97,9 @@ export type CallError =
  */
 export type InvalidParams = { kind: 'invalid-params'; detail: string; violations: FieldViolation[] }
 
+/** The reason why a call is refused; undefined where it is not. */
+export type Refusal = CallError | undefined
+
 /** Builds the error of one wrong parameter. */
 export const invalidParam = (field: string, description: string): InvalidParams => ({
   kind: 'invalid-params',

@@ -1,4 +1,4 @@
-export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES } from './call-error.ts'
+export { type CallError, type InvalidParams, invalidParam, PASSTHROUGH_STATUSES, type Refusal } from './call-error.ts'
 export { ERRORS, specifiedError, specifiedErrors } from './error-catalogue.ts'
 export * from './error-response.ts'
 export { type JsonRpcRequest, parseJsonLossless, parseJsonRpcRequest } from './jsonrpc.ts'

@@ -135,7 +135,6 @@ export const nameBlocking = (call: A2ACall): A2ACall => {
 export const readAcceptedOutputModes = ({ configuration }: JsonObject): Json | undefined =>
   firstOf(configuration, OUTPUT_MODES)
 
-/** The facts of a call without a message. */
 const NO_MESSAGE: MessageFacts = {
   parts: [],
   mediaTypes: [],

@@ -36,7 +36,6 @@ type Result =
   | 'none'
 type ObjectName = ResultName | 'pushConfig'
 
-/** An operation of A2A. */
 type Operation = {
   /** The JSON-RPC method in the version that has added it; the versions that follow that one have it, too. */
   names: Partial<Record<WireVersion, string>>

@@ -2,24 +2,21 @@ import { versions, type WireVersion } from '../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/index.ts'
 import type { CallError } from './call-error.ts'
 import { addMediaTypes } from './message.ts'
+import type { FormMember, ObjectName, ResultName, Shape } from './objects/index.ts'
 import {
   checkBareError,
   checkCard,
   checkError,
   checks,
-  type FormMember,
   forEachObject,
   forEachShape,
   isObjectName,
   namesInPushConfig,
-  type ObjectName,
   protoNames,
-  type ResultName,
   readMember,
   readProto,
   readWrapped,
   resultKinds,
-  type Shape,
   shapeOfResult,
   wrappers,
 } from './objects/index.ts'

@@ -1,23 +1,10 @@
 import { isJsonObject, isPlainObject, type Json, type JsonObject, mapMembers, omit, toText } from '../json/index.ts'
 import { parseJsonLossless } from './jsonrpc.ts'
-import {
-  isObjectName,
-  type ObjectName,
-  type ResultName,
-  resultKinds,
-  type Shape,
-  shapeOfResult,
-  wrappers,
-} from './objects/index.ts'
+import type { ObjectName, ResultName, Shape } from './objects/index.ts'
+import { isObjectName, resultKinds, shapeOfResult, wrappers } from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
-import {
-  type AnsweredCall,
-  type AnswerPlace,
-  type CheckedAnswer,
-  isRestError,
-  NOT_JSON,
-  type VisibleTasks,
-} from './read-result.ts'
+import type { AnsweredCall, AnswerPlace, CheckedAnswer, VisibleTasks } from './read-result.ts'
+import { isRestError, NOT_JSON } from './read-result.ts'
 
 /** A correction of an answer whose meaning is certain, by its name in `Gate-Warning` and the log: mostly the member. */
 export type AnswerRepair =
@@ -173,7 +160,6 @@ const repairObject = (name: ObjectName, object: JsonObject, repairing: ResultRep
   return lastRepairs[name]?.(repaired, repairing) ?? repaired
 }
 
-/** Adds a member that is absent or null. */
 const addMember = (object: JsonObject, name: 'kind' | 'final', value: Json, { repairs }: Repairing) => {
   if ((object[name] ?? null) !== null) return object
   repairs.add(name)

@@ -1,11 +1,5 @@
-import {
-  type CallTarget,
-  inLine,
-  latestVersion,
-  versions,
-  type WireVersion,
-  wireVersions,
-} from '../card/model/index.ts'
+import type { CallTarget, WireVersion } from '../card/model/index.ts'
+import { inLine, latestVersion, versions, wireVersions } from '../card/model/index.ts'
 import { parseUrl } from '../http/index.ts'
 import type { CallError } from './call-error.ts'
 import { chooseVersion, type ListVersions, type OperationName, operationNames, operations } from './operations.ts'

@@ -11,7 +11,7 @@ import {
   toText,
 } from '../json/index.ts'
 import { MAX_OUTPUT_MODES, MAX_PARTS } from '../limits.ts'
-import { type CallError, type InvalidParams, invalidParam } from './call-error.ts'
+import { type InvalidParams, invalidParam, type Refusal } from './call-error.ts'
 import type { MessageFacts } from './message.ts'
 import { checks, forEachShape, partKinds, readProto, resultKinds, type Shape, shapes } from './objects/index.ts'
 import { type A2ACall, operations } from './operations.ts'
@@ -140,7 +140,7 @@ const normalize = (value: string): string =>
 export const checkInputModes = (
   { parts, mediaTypes, ambiguousPart, skillId }: MessageFacts,
   modes: CallModes,
-): CallError | undefined => {
+): Refusal => {
   const accepted = modesFor(skillId, modes, 'input')
   if (accepted.length === 0) return undefined
   if (parts.length > MAX_PARTS) return invalidParam('message.parts', `must be at most ${MAX_PARTS} parts`)
@@ -154,10 +154,7 @@ export const checkInputModes = (
 }
 
 /** Refuses a call whose `acceptedOutputModes` the agent cannot produce. An absent or empty list accepts anything. */
-export const checkOutputModes = (
-  { acceptedOutputModes, skillId }: MessageFacts,
-  modes: CallModes,
-): CallError | undefined => {
+export const checkOutputModes = ({ acceptedOutputModes, skillId }: MessageFacts, modes: CallModes): Refusal => {
   if (acceptedOutputModes === undefined) return undefined
   const field = 'configuration.acceptedOutputModes'
   if (!Array.isArray(acceptedOutputModes)) return invalidParam(field, 'must be a list of media types')

@@ -1,5 +1,5 @@
 import { MAX_EVENT_BYTES } from '../limits.ts'
-import type { CallError } from './call-error.ts'
+import type { CallError, Refusal } from './call-error.ts'
 import type { CheckedAnswer } from './read-result.ts'
 import { type Piece, parseEvents, replaceEvent, SseFramer } from './sse-events.ts'
 
@@ -69,7 +69,7 @@ export const relaySse = (body: ReadableStream<Uint8Array>, watch: StreamWatch): 
   }
 
   /** Writes a piece of the stream once it is checked. Returns the error that ends the stream, if any. */
-  const pass = async ({ kind, bytes }: Piece): Promise<CallError | undefined> => {
+  const pass = async ({ kind, bytes }: Piece): Promise<Refusal> => {
     let passed: Uint8Array = bytes
     let error: CallError | undefined
     if (check && kind === 'events') {

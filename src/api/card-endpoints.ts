@@ -8,15 +8,8 @@ import {
   tooManyAttempts,
 } from '../auth/start.ts'
 import type { CallProfile } from '../card/index.ts'
-import {
-  agentIdPattern,
-  dialectNames,
-  type HybridName,
-  majorMinor,
-  type RepresentationName,
-  versions,
-  wireVersions,
-} from '../card/model/start.ts'
+import type { HybridName, RepresentationName } from '../card/model/start.ts'
+import { agentIdPattern, dialectNames, majorMinor, versions, wireVersions } from '../card/model/start.ts'
 import { config } from '../config.ts'
 import {
   CORS_HEADERS,

@@ -9,18 +9,15 @@ import {
   verifyCard as verifySignatures,
 } from '../card/signatures/index.ts'
 import { config } from '../config.ts'
+import type { FetchFailure, FetchFn, Handler, RequestContext } from '../http/index.ts'
 import {
   blockOrigins,
   describeFailure,
-  type FetchFailure,
-  type FetchFn,
   fetchJson,
-  type Handler,
   HttpError,
   originMatcher,
   parseUrl,
   problem,
-  type RequestContext,
   readText,
   safeFetch,
   statusOf,

@@ -5,15 +5,8 @@ import { HttpError, sha256Hex } from '../http/start.ts'
 import { ClockCache, getCachedToken, readToken } from '../registry/edge/start.ts'
 import type { TokenRecord } from '../registry/index.ts'
 import { containsHostToken, containsIssuedToken, isAdminToken, isToken } from './bearer-token.ts'
-import {
-  ANONYMOUS,
-  type Authentication,
-  badToken,
-  hasPermission,
-  type Principal,
-  THROTTLED,
-  UNAVAILABLE,
-} from './principal.ts'
+import type { Authentication, Principal } from './principal.ts'
+import { ANONYMOUS, badToken, hasPermission, THROTTLED, UNAVAILABLE } from './principal.ts'
 import { isBlocked, recordFailure, recordSuccess } from './throttle.ts'
 
 /** An agent, and the part of its profile that determines how its callers authenticate. */
@@ -125,10 +118,7 @@ const hostTokensInApiKeys = (apiKeyHeaders: readonly string[], { request }: Requ
       : []
   })
 
-/**
- * A token of this host that was valid: `record` is undefined for the ADMIN_TOKEN. `adminToken` is the one with which it
- * was compared.
- */
+/** A token of this host that was valid when `adminToken` was that of the host; without `record`, it is that token. */
 type KnownToken = {
   digest: string
   record: TokenRecord | undefined

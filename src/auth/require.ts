@@ -1,11 +1,12 @@
 import { agentIdPattern, type Scope } from '../card/model/index.ts'
 import { config } from '../config.ts'
-import { type HttpError, log, problem, type RequestContext, serviceUnavailable, statusOf } from '../http/index.ts'
+import type { RequestContext } from '../http/index.ts'
+import { HttpError, log, logUnexpected, problem, serviceUnavailable, statusOf } from '../http/index.ts'
 import { MAX_RECORDED_REFUSALS } from '../limits.ts'
 import type { ProblemCode } from '../problems.ts'
-import { ClockCache } from '../registry/edge/index.ts'
+import { ClockCache, findByName, readProfile } from '../registry/edge/index.ts'
 import { getRegistry } from '../registry/store/index.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, authenticateForAgent } from './authenticate.ts'
 import { type Authentication, actorOf, hasPermission, hasScope, type Principal, type TokenError } from './principal.ts'
 import { countRequest, countUnrecognized, tooManyAttempts } from './throttle.ts'
 
@@ -130,3 +131,38 @@ const countReport = (actor: string): number | undefined => {
   reported.set(actor, { hour, ...changed, size: 1 })
   return isOmitted ? undefined : omitted
 }
+
+/** Checks whether the caller may learn that an internal agent exists. */
+export type IsVisible = (id: string) => Promise<boolean> | boolean
+
+/**
+ * Resolves an id or name (case-insensitive) to the id of an agent, or to ''. An id takes precedence over a name, and
+ * the oldest of several agents with one name. Ignores internal agents that the caller cannot see, and any whose check
+ * fails unexpectedly: it must not block others of its name.
+ */
+export const findAgentByName = async (name: string, canSee: IsVisible, env: Env, ctx: ExecutionContext) => {
+  const { public: publicId, internal } = await findByName(name, env, ctx)
+  for (const id of internal) {
+    try {
+      if (await canSee(id)) return id
+    } catch (error) {
+      if (error instanceof HttpError) throw error
+      logUnexpected(error)
+    }
+  }
+  return publicId ?? ''
+}
+
+/** Returns a check for agents that the caller may call: with a token of this host, or credentials of the card. */
+export const callableBy =
+  (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
+  async id => {
+    if (caller.authenticated) return hasPermission(caller, 'read', id)
+    const profile = await readProfile(id, env, ctx)
+    if (profile === null) return false
+    return hasPermission(await authenticateForAgent(caller, { id, profile }, { request, env, ctx }), 'read', id)
+  }
+
+/** Returns a check for agents whose cards the caller may read, which requires credentials in `Authorization`. */
+export const readableBy = (caller: Authentication, request: Request, env: Env, ctx: ExecutionContext): IsVisible =>
+  request.headers.has('Authorization') ? callableBy(caller, request, env, ctx) : () => false

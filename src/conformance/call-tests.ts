@@ -73,7 +73,6 @@ const expectError =
     )
   }
 
-/** Returns whether errors of a version have the reasons of 1.0. */
 const hasReasons = (version: Protocol['version']): boolean => versions[version].errors === 'details'
 
 /** Returns whether the call reaches an agent of 1.0: one of 0.3 keeps its errors where its calls are translated. */
@@ -137,7 +136,6 @@ const skipIfHosted = ({ profile: { tiers }, through }: TestContext): string | un
 const accepts = (modes: readonly string[], type: string): boolean =>
   modes.some(mode => intersects(parseMediaRange(mode), parseMediaRange(type)))
 
-/** Returns why no message is sent, although the caller asks for it. */
 const skipSending = ({ profile: { modes, mcp } }: TestContext): string | undefined => {
   if (mcp && mcp.defaultTool === undefined)
     return 'A message must name a tool of the MCP server, and this one names none.'

@@ -1,19 +1,9 @@
 import { operations } from '../a2a/index.ts'
-import {
-  type CallTarget,
-  dialectNames,
-  type Protocol,
-  RECEIPT_TYPE,
-  type Receipt,
-  type ReceiptTest,
-  type StoredReceipt,
-  translatedProtocols,
-  versions,
-  wireVersions,
-} from '../card/model/index.ts'
+import type { CallTarget, Protocol, Receipt, ReceiptTest, StoredReceipt } from '../card/model/index.ts'
+import { dialectNames, RECEIPT_TYPE, translatedProtocols, versions, wireVersions } from '../card/model/index.ts'
 import { KEY_SET_PATH } from '../card/signatures/index.ts'
 import { parseUrl } from '../http/index.ts'
-import { isJsonObject, type Json } from '../json/index.ts'
+import { asList, asObject, isJsonObject, type Json } from '../json/index.ts'
 import { CHECK_SECONDS, CHECK_SEND_SECONDS, MAX_UNANSWERED_REQUESTS } from '../limits.ts'
 import type { StoredManifest } from '../registry/tables/index.ts'
 import { findSigningKeys, isOwnOrigin, signDetached } from '../signing/index.ts'
@@ -37,9 +27,8 @@ export const summarize = (tests: readonly ReceiptTest[]): Receipt['summary'] => 
 
 const checkThroughGate = async (agent: CheckedAgent, deadline: number): Promise<ReceiptTest[]> => {
   const { targets, bridge } = agent.profile
-  const send = createGateSend(agent)
   const protocols = [...targets.map(protocolOf), ...translatedProtocols(targets, bridge)]
-  const paths = protocols.map((protocol): TestPath => ({ protocol, send, through: 'gate' }))
+  const paths = protocols.map(protocol => gatePath(agent, protocol))
   return [...(await checkHostDocuments(agent)), ...(await runTests(agent, paths, deadline))]
 }
 
@@ -52,14 +41,19 @@ const checkDirectly = async (agent: CheckedAgent, deadline: number): Promise<Rec
     const test = { id: 'direct', title: 'Answers calls itself', claimed: 'no endpoint of A2A', reason }
     return [{ ...test, through: 'direct', result: 'skipped' }]
   }
-  const paths = targets.map(
-    (target): TestPath => ({ protocol: protocolOf(target), send: createAgentSend(agent, target), through: 'direct' }),
-  )
+  const paths = targets.map(target => directPath(agent, target))
   return [...(await checkOwnDocuments(agent)), ...(await runTests(agent, paths, deadline))]
 }
 
-/** The protocol of tests, and how they reach the agent. */
 type TestPath = Pick<ReceiptTest, 'through'> & { protocol: Protocol; send: ReturnType<typeof createGateSend> }
+
+const gatePath = (agent: CheckedAgent, protocol: Protocol): TestPath => ({
+  ...{ protocol, send: createGateSend(agent), through: 'gate' },
+})
+
+const directPath = (agent: CheckedAgent, target: CallTarget): TestPath => ({
+  ...{ protocol: protocolOf(target), send: createAgentSend(agent, target), through: 'direct' },
+})
 
 const protocolOf = ({ binding, version }: CallTarget): Protocol => ({ binding, version })
 
@@ -106,11 +100,7 @@ const sendMessages = async (agent: CheckedAgent): Promise<ReceiptTest[]> => {
   const { profile } = agent
   const [target] = profile.targets
   if (!target) return []
-  const isClosed = profile.route === 'closed'
-  const path: TestPath = {
-    ...{ protocol: protocolOf(target), through: isClosed ? 'direct' : 'gate' },
-    send: isClosed ? createAgentSend(agent, target) : createGateSend(agent),
-  }
+  const path = profile.route === 'closed' ? directPath(agent, target) : gatePath(agent, protocolOf(target))
   return runTests({ ...agent, seconds: CHECK_SEND_SECONDS }, [path], Number.POSITIVE_INFINITY, sendingTests)
 }
 
@@ -119,9 +109,8 @@ export const signReceipt = async (receipt: Receipt, manifest: StoredManifest, en
   const keys = await findSigningKeys(env)
   if (!keys) return { receipt, unsigned: 'This host has no key to sign with.' }
   // A bare card has no host names.
-  const document: unknown = JSON.parse(manifest.manifest)
-  const hosts = isJsonObject(document) && Array.isArray(document.hosts) ? document.hosts : []
-  if (!isOwnOrigin(receipt.host, { hosts: hosts.filter(host => typeof host === 'string') }, env))
+  const hosts = asList(asObject(JSON.parse(manifest.manifest)).hosts).filter(host => typeof host === 'string')
+  if (!isOwnOrigin(receipt.host, { hosts }, env))
     return { receipt, unsigned: 'This host does not know under which name it is public.' }
   const header = { typ: RECEIPT_TYPE, kid: keys.current.kid, jku: `${receipt.host}${KEY_SET_PATH}` }
   return { receipt, signature: await signDetached(receipt, header, keys.current) }
@@ -195,7 +184,6 @@ const checkHostDocuments = (agent: CheckedAgent): Promise<ReceiptTest[]> => {
 
 const hasMembers = (document: Json | undefined): boolean => isJsonObject(document) && Object.keys(document).length > 0
 
-/** Requests a document again under the condition that it has changed. */
 const getAgain = async (first: Promise<Answer> | Answer, get: (headers: Record<string, string>) => Promise<Answer>) => {
   const answer = await first
   const etag = 'failed' in answer ? null : answer.headers.get('ETag')

@@ -1,14 +1,6 @@
-import {
-  type AgentCard,
-  type CallTarget,
-  type Counts,
-  collectModes,
-  type Observations,
-  OTHER,
-  type Outcomes,
-  toTarget,
-} from '../card/model/index.ts'
-import { formatPointer, intersects, type Json, type Pointer, parseMediaRange } from '../json/index.ts'
+import type { AgentCard, CallTarget, Counts, Observations, Outcomes, PatchOperation } from '../card/model/index.ts'
+import { collectModes, OTHER, toTarget } from '../card/model/index.ts'
+import { formatPointer, intersects, type Pointer, parseMediaRange } from '../json/index.ts'
 
 /** A difference between a card and what calls have shown, and the change that would make the card true. */
 export type Proposal = {
@@ -20,17 +12,14 @@ export type Proposal = {
   /** The counts that show the difference. */
   seen: Counts
   /** An operation of JSON Patch (RFC 6902) on the canonical card. */
-  change: { op: 'add' | 'remove'; path: Pointer; value?: Json }
+  change: PatchOperation
 }
 
 /** A kind of proposal. Its id is stable, because CI configurations refer to it. */
 type ObservedRule = { id: keyof typeof summaries; severity: 'warning'; summary: string }
 
 const summaries = {
-  /**
-   * True if the agent answered with a stream; false if it refused at least three calls as not supported and streamed
-   * none.
-   */
+  /** True if the agent answered with a stream; false if it streamed none and refused at least three calls for it. */
   'observed-streaming': 'capabilities.streaming is what the calls of the agent have shown.',
   /** The same, for calls that configure push notifications. */
   'observed-push-notifications': 'capabilities.pushNotifications is what the calls of the agent have shown.',
@@ -38,10 +27,7 @@ const summaries = {
   'observed-extended-card': 'capabilities.extendedAgentCard is what the calls of the agent have shown.',
   /** `defaultOutputModes` with the others added. */
   'observed-output-modes': 'The output modes include every media type that the agent produced.',
-  /**
-   * An interface that is to be added; or removed, if the agent refused at least three calls in its binding and version
-   * and answered none.
-   */
+  /** An interface to add; or to remove, if the agent answered no call in its protocol and refused at least three. */
   'observed-interface': 'The interfaces have the bindings and versions in which the agent answered, and no others.',
 } as const
 

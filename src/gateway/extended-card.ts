@@ -1,6 +1,6 @@
 import { type A2ACall, type CallError, methodOf, pathOf } from '../a2a/index.ts'
 import { callerKey } from '../auth/index.ts'
-import { type AgentCard, type CallModes, type CallTarget, collectModes, signedNames } from '../card/model/index.ts'
+import { type AgentCard, type CallModes, collectModes, signedNames } from '../card/model/index.ts'
 import { signCard } from '../card/signatures/index.ts'
 import { sha256Hex } from '../http/index.ts'
 import { isJsonObject, parseUnambiguous } from '../json/index.ts'
@@ -8,15 +8,8 @@ import { EXTENDED_MODES_SECONDS, MAX_AGENT_EXTENDED_CARD_BYTES } from '../limits
 import { ClockCache } from '../registry/edge/index.ts'
 import { createSigning } from '../signing/index.ts'
 import { type AgentExtendedCard, compileAgentCard } from '../sources/index.ts'
-import {
-  checkUpstreamReader,
-  type Exchange,
-  type Gate,
-  PAST_LIMIT,
-  type Permitted,
-  permit,
-  UNAVAILABLE,
-} from './gate/index.ts'
+import type { Exchange, Gate, Sendable } from './gate/index.ts'
+import { checkUpstreamReader, PAST_LIMIT, permit, UNAVAILABLE } from './gate/index.ts'
 import { send } from './send.ts'
 import { jsonRpcMessage, rewriteRoutingParams } from './upstream/index.ts'
 
@@ -25,18 +18,13 @@ import { jsonRpcMessage, rewriteRoutingParams } from './upstream/index.ts'
  * the dialect of the call, signed as its public card is. If the agent refuses the call, returns its response. The card
  * is not cached: it may be for this caller alone.
  */
-export const fetchExtendedCard = async (
-  permitted: Permitted,
-  target: CallTarget,
-  gate: Gate,
-  exchange: Exchange,
-): Promise<Response | CallError> => {
-  const card = await fetchCard(permitted, target, gate, exchange)
+export const fetchExtendedCard = async (permitted: Sendable, exchange: Exchange): Promise<Response | CallError> => {
+  const card = await fetchCard(permitted, exchange)
   if (!('documents' in card)) return card
   const { dialect } = permitted.call
   const document = card.documents[dialect]
   const mustSign = document.signatures === undefined && signedNames.some(name => name === dialect)
-  const signing = mustSign ? await createSigning(card, {}, gate.env) : undefined
+  const signing = mustSign ? await createSigning(card, {}, permitted.gate.env) : undefined
   const signed = signing && 'signer' in signing ? (await signCard(document, signing.signer)).document : document
   return exchange.wrapCard({ body: new TextEncoder().encode(JSON.stringify(signed)) as Uint8Array<ArrayBuffer> })
 }
@@ -65,7 +53,7 @@ export const fetchExtendedModes = async (gate: Gate, exchange: Exchange): Promis
   const known = knownModes.get(key)
   if (known && known.expires > Date.now()) return known.modes
   // The log line is about the call itself, so its exchange does not learn what is found here.
-  const card = await fetchCard(permit(gate, call), target, gate, Object.create(exchange))
+  const card = await fetchCard({ ...permit(gate, call), target }, Object.create(exchange))
   if (!('documents' in card) && !hasNone(card)) return undefined
   const modes = 'documents' in card ? collectModes(card.documents['1.0'] as unknown as AgentCard) : undefined
   const size = ENTRY_OVERHEAD + JSON.stringify(modes ?? null).length
@@ -78,11 +66,10 @@ const hasNone = (response: Response | CallError): boolean =>
   'status' in response && response.status !== undefined && [2, 4].includes(Math.trunc(response.status / 100))
 
 const fetchCard = async (
-  permitted: Permitted,
-  target: CallTarget,
-  gate: Gate,
+  permitted: Sendable,
   exchange: Exchange,
 ): Promise<AgentExtendedCard | Response | CallError> => {
+  const { gate, target } = permitted
   const { caller, request, env } = exchange
   const denied = checkUpstreamReader(gate, caller)
   if (denied) return denied
@@ -95,7 +82,7 @@ const fetchCard = async (
     binding === 'HTTP+JSON'
       ? { method: 'GET', path: pathOf('extendedCard', version) ?? '' }
       : jsonRpcMessage(id, methodOf('extendedCard', version) ?? '', rewriteRoutingParams({}, target))
-  const response = await send({ ...permitted, call, message }, target, gate, exchange)
+  const response = await send({ ...permitted, call, message }, exchange)
   if ('kind' in response) return response
   const text = await response.text()
   const { ok, status } = response

@@ -1,4 +1,4 @@
-import { type A2ACall, type CallError, errorResponse } from '../a2a/index.ts'
+import { type CallError, errorResponse, type Refusal } from '../a2a/index.ts'
 import { authenticate, containsAdminToken, hasKnownCredentials, isLimited } from '../auth/index.ts'
 import { continueTrace, startTiming } from '../http/index.ts'
 import {
@@ -6,8 +6,9 @@ import {
   authorize,
   checkRateLimit,
   countRefusal,
+  type Decision,
   type Exchange,
-  type Gate,
+  isSendable,
   kindsOf,
   loadExtendedCard,
   logCall,
@@ -30,7 +31,7 @@ export const handleReceived = async (exchange: Exchange): Promise<Response> => {
   return conclude(await decide(exchange), exchange, startedAt)
 }
 
-const conclude = async (permitted: Permitted | CallError, exchange: Exchange, startedAt: number): Promise<Response> => {
+const conclude = async (permitted: Decision, exchange: Exchange, startedAt: number): Promise<Response> => {
   const result = 'kind' in permitted ? permitted : await respond(permitted, exchange)
   return 'kind' in result ? refuse(result, exchange, startedAt) : finish(result, undefined, exchange, startedAt)
 }
@@ -52,14 +53,13 @@ const finish = (response: Response, error: CallError | undefined, exchange: Exch
 }
 
 /** Receives a call, and decides whether it may be sent. */
-export const permitCall = async (exchange: Exchange): Promise<Permitted | CallError> =>
-  (await receive(exchange)) ?? decide(exchange)
+export const permitCall = async (exchange: Exchange): Promise<Decision> => (await receive(exchange)) ?? decide(exchange)
 
 /**
  * Identifies the caller of a request, finds the agent, and reads the body. A request is counted before a large body
  * is read, so a refused one counts too. The body of a refused one is read only if it is small: for the id in the error.
  */
-export const receive = async (exchange: Exchange): Promise<CallError | undefined> => {
+export const receive = async (exchange: Exchange): Promise<Refusal> => {
   const { request, headers, env, ctx } = exchange
   const starting = startTiming(exchange)
   if (starting) exchange.timing = await starting
@@ -88,26 +88,33 @@ export const receive = async (exchange: Exchange): Promise<CallError | undefined
 }
 
 /** Finds the agent that a parameter names. */
-const findAgent = async (exchange: Exchange): Promise<CallError | undefined> => {
+const findAgent = async (exchange: Exchange): Promise<Refusal> => {
   const found = await exchange.findAgent()
   if ('kind' in found) return found
   exchange.agent = found
   return resolveAgent(exchange)
 }
 
-/** Checks a call against its caller's rights and the agent's card. A promise only where the modes do not fit. */
-const decide = (exchange: Exchange): Permitted | CallError | Promise<Permitted | CallError> => {
+/**
+ * Checks a call against its caller's rights and the agent's card; where the modes do not fit, also against the extended
+ * card that the caller may read. Only then is it a promise.
+ */
+const decide = (exchange: Exchange): Decision | Promise<Decision> => {
   const decision = decideByCard(exchange)
-  const { call, gate } = exchange
-  return call && gate && isRefusedByModes(decision) ? decideAgain(decision, call, gate, exchange) : decision
+  const { call, gate, caller } = exchange
+  if (!call || !gate || !isRefusedByModes(decision)) return decision
+  const reading = gate.profile.agentServesExtendedCard
+    ? import('./extended-card.ts').then(({ fetchExtendedModes }) => fetchExtendedModes(gate, exchange))
+    : readExtendedModes(gate, exchange)
+  return reading?.then(modes => (modes ? admit(gate, call, caller, modes) : decision)) ?? decision
 }
 
 /** Checks whether the modes of an extended card might decide otherwise. */
-export const isRefusedByModes = (decision: Permitted | CallError): boolean =>
+export const isRefusedByModes = (decision: Decision): boolean =>
   'kind' in decision && (decision.kind === 'input-modes' || decision.kind === 'output-modes')
 
 /** Parses a call whose body is parsed, and checks it against its caller's rights and the agent's public card. */
-export const decideByCard = (exchange: Exchange): Permitted | CallError => {
+export const decideByCard = (exchange: Exchange): Decision => {
   const { agent, gate, caller } = exchange
   const refused = authorize(agent, gate?.profile ?? null, caller)
   if (refused || gate === null) return refused ?? { kind: 'unknown-agent', agent: agent.named }
@@ -118,31 +125,15 @@ export const decideByCard = (exchange: Exchange): Permitted | CallError => {
   return admit(gate, call, caller)
 }
 
-/** Decides again with the modes of the caller's extended card. Without one, returns the first decision. */
-const decideAgain = (
-  decision: Permitted | CallError,
-  call: A2ACall,
-  gate: Gate,
-  exchange: Exchange,
-): Permitted | CallError | Promise<Permitted | CallError> => {
-  const reading = gate.profile.agentServesExtendedCard
-    ? import('./extended-card.ts').then(({ fetchExtendedModes }) => fetchExtendedModes(gate, exchange))
-    : readExtendedModes(gate, exchange)
-  return reading?.then(modes => (modes ? admit(gate, call, exchange.caller, modes) : decision)) ?? decision
-}
-
 /** Sends a permitted call, or responds with an extended card. */
 const respond = (permitted: Permitted, exchange: Exchange): Promise<Response | CallError> | CallError => {
   exchange.warnings = permitted.warnings
-  const { gate } = exchange
-  const { call, target } = permitted
-  if (gate === null || (target === undefined && call.operation !== 'extendedCard')) return { kind: 'closed' }
-  if (target === undefined)
-    return loadExtendedCard(gate, call.dialect, exchange).then(card =>
-      'kind' in card ? card : exchange.wrapCard(card),
-    )
-  if (call.operation !== 'extendedCard') return send(permitted, target, gate, exchange)
-  return import('./extended-card.ts').then(({ fetchExtendedCard }) =>
-    fetchExtendedCard(permitted, target, gate, exchange),
-  )
+  const { call, gate } = permitted
+  const isCard = call.operation === 'extendedCard'
+  if (isSendable(permitted))
+    return isCard
+      ? import('./extended-card.ts').then(({ fetchExtendedCard }) => fetchExtendedCard(permitted, exchange))
+      : send(permitted, exchange)
+  if (!isCard) return { kind: 'closed' }
+  return loadExtendedCard(gate, call.dialect, exchange).then(card => ('kind' in card ? card : exchange.wrapCard(card)))
 }

@@ -1,16 +1,9 @@
-import { type CallError, nameBlocking, operations } from '../a2a/index.ts'
+import { type CallError, nameBlocking, operations, type Refusal } from '../a2a/index.ts'
 import { createTokenFinder } from '../auth/index.ts'
-import type { CallTarget } from '../card/model/index.ts'
 import { fetchService, fetchUnblocked } from '../http/index.ts'
-import type { Exchange, Gate, Permitted } from './gate/index.ts'
-import {
-  isEventStream,
-  ResponseCheck,
-  type ResponseOptions,
-  readUpstreamResponse,
-  relayStream,
-  unreachable,
-} from './responses/index.ts'
+import type { Exchange, Permitted, Sendable } from './gate/index.ts'
+import type { ResponseOptions } from './responses/index.ts'
+import { isEventStream, ResponseCheck, readUpstreamResponse, relayStream, unreachable } from './responses/index.ts'
 import { type Endpoint, misconfigured, sentType, type UpstreamRoute, upstreamHeaders } from './upstream/index.ts'
 
 /** The request to an agent, and its way. */
@@ -21,20 +14,15 @@ type UpstreamRequest = {
 }
 
 /** Sends a permitted call to its agent: to its address, to the Worker that the manifest names, or to an MCP server. */
-export const send = async (
-  permitted: Permitted,
-  target: CallTarget,
-  gate: Gate,
-  exchange: Exchange,
-): Promise<Response | CallError> => {
-  const { call: form } = permitted
+export const send = async (permitted: Sendable, exchange: Exchange): Promise<Response | CallError> => {
+  const { call: form, gate } = permitted
   const isOwned = gate.profile.tasks === 'owner' && form.operation !== 'extendedCard'
-  const refused = isOwned ? await claimTasks(permitted, gate, exchange) : undefined
+  const refused = isOwned ? await claimTasks(permitted, exchange) : undefined
   if (refused) return refused
-  const preparing = prepareRequest(permitted, target, gate, exchange)
+  const preparing = prepareRequest(permitted, exchange)
   const request = preparing instanceof Promise ? await preparing : preparing
   if ('kind' in request) return request
-  const check = new ResponseCheck(exchange, gate, permitted)
+  const check = new ResponseCheck(exchange, permitted)
   const { timeoutSeconds, credentials } = request.route
   const idleSeconds = gate.config.streamIdleTimeoutSeconds
   const options = { form, check, translate: permitted.translate, hasSecret: 'secret' in credentials, idleSeconds }
@@ -50,9 +38,9 @@ export const send = async (
 let taskOwners: typeof import('./tasks/owned-call.ts') | undefined
 
 /** Refuses a call about tasks of other callers, and arranges that those that it starts become the caller's. */
-const claimTasks = async (permitted: Permitted, gate: Gate, exchange: Exchange): Promise<CallError | undefined> => {
+const claimTasks = async (permitted: Permitted, { caller, env }: Exchange): Promise<Refusal> => {
   taskOwners ??= await import('./tasks/owned-call.ts')
-  const owned = await taskOwners.checkTaskOwner(permitted.call, { agent: gate.id, caller: exchange.caller }, gate.env)
+  const owned = await taskOwners.checkTaskOwner(permitted.call, { agent: permitted.gate.id, caller }, env)
   if ('kind' in owned) return owned
   permitted.call = owned.call
   permitted.inspectTasks = owned.inspect
@@ -60,30 +48,21 @@ const claimTasks = async (permitted: Permitted, gate: Gate, exchange: Exchange):
 }
 
 /** Writes the request of a call, with what the agent asks for. A promise only where something is loaded. */
-export const prepareRequest = (
-  permitted: Permitted,
-  target: CallTarget,
-  gate: Gate,
-  exchange: Exchange,
-): UpstreamRequest | CallError | Promise<UpstreamRequest | CallError> => {
+export const prepareRequest = (permitted: Sendable, exchange: Exchange) => {
+  const { gate, target } = permitted
   permitted.call = nameBlocking(permitted.call)
-  if (permitted.isTranslated || gate.profile.mcp || gate.profile.identity)
-    return applyFeatures(permitted, target, gate, exchange)
+  if (permitted.isTranslated || gate.profile.mcp || gate.profile.identity) return applyFeatures(permitted, exchange)
   permitted.message ??= exchange.write(permitted.call, target)
   return writeRequest(permitted, gate.upstream, gate.endpoint(target), exchange)
 }
 
 /** Translates a call, routes it to an MCP server, or adds the identity of its caller. Each is loaded on first use. */
-const applyFeatures = async (
-  permitted: Permitted,
-  target: CallTarget,
-  gate: Gate,
-  exchange: Exchange,
-): Promise<UpstreamRequest | CallError> => {
+const applyFeatures = async (permitted: Sendable, exchange: Exchange): Promise<UpstreamRequest | CallError> => {
+  const { gate, target } = permitted
   const { mcp, identity, tiers } = gate.profile
   const { caller, request } = exchange
   if (permitted.isTranslated) {
-    const failed = (await import('./translate.ts')).translateCall(permitted, target, exchange)
+    const failed = (await import('./translate.ts')).translateCall(permitted, exchange)
     if (failed) return failed
   }
   permitted.message ??= exchange.write(permitted.call, target)

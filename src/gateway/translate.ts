@@ -1,14 +1,14 @@
 import { type BridgedCall, bridgeCall } from '../a2a/bridge/index.ts'
-import { type AnswerPlace, type CallError, methodOf } from '../a2a/index.ts'
+import { type AnswerPlace, methodOf, type Refusal } from '../a2a/index.ts'
 import { createTokenFinder } from '../auth/index.ts'
 import type { CallTarget } from '../card/model/index.ts'
 import { omit } from '../json/index.ts'
-import { type Exchange, type Permitted, reportWarning } from './gate/index.ts'
+import { type Exchange, reportWarning, type Sendable } from './gate/index.ts'
 import { jsonRpcMessage, rewriteRoutingParams, type TranslateAnswer, type UpstreamMessage } from './upstream/index.ts'
 
 /** Translates a call for an agent of another version or binding, and arranges that its responses are, too. */
-export const translateCall = (permitted: Permitted, target: CallTarget, exchange: Exchange): CallError | undefined => {
-  const { call } = permitted
+export const translateCall = (permitted: Sendable, exchange: Exchange): Refusal => {
+  const { call, target } = permitted
   const { selector } = exchange
   const containsHostToken = createTokenFinder(exchange.env)
   // No agent may see a token of this host, in a body either.

@@ -125,10 +125,7 @@ const traceparentForm = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})(
 /** The flags that the specification defines: sampled, and random trace id. Others must be zero. */
 const KNOWN_FLAGS = 0x03
 
-/**
- * Continues the trace of a caller with a new span. Returns undefined if `traceparent` is missing or invalid, or
- * `isSecret`: the log has the ids.
- */
+/** Continues the trace of a caller with a new span; undefined without a valid `traceparent` that the log may have. */
 export const continueTrace = (headers: Headers, isSecret: (traceparent: string) => boolean) => {
   const traceparent = endToEndHeader('traceparent', headers) ?? ''
   const [, version, traceId, parentSpanId, flags = '', rest] = traceparentForm.exec(traceparent) ?? []

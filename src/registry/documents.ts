@@ -1,14 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import {
-  concatenate,
-  type DocumentName,
-  type Envelope,
-  type Part,
-  type Representations,
-  readParts,
-  type SourceHealth,
-  toParts,
-} from './kv-format.ts'
+import type { DocumentName, Envelope, Part, Representations, SourceHealth } from './kv-format.ts'
+import { concatenate, readParts, toParts } from './kv-format.ts'
 
 /** The documents of one card, each once. `body` has the bytes of all, compressed: they have nearly all in common. */
 export type PackedDocuments = { parts: Part[]; body: Uint8Array<ArrayBuffer> }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Drift } from '../card/diff/index.ts'
 import type { Source } from '../card/manifest/index.ts'
-import type { Finding, PayloadRule } from '../card/model/index.ts'
+import { Finding, type PayloadRule } from '../card/model/index.ts'
 import type { PublicKey } from '../card/signatures/index.ts'
 
 const text = v.string()
@@ -15,7 +15,7 @@ export const SourceFailure = v.object({
   /** For the owner. */
   message: text,
   /** Errors in the card, with pointers into it. */
-  errors: v.exactOptional(v.array(v.object({ pointer: text, message: text }))),
+  errors: v.exactOptional(v.array(Finding)),
 })
 export type SourceFailure = v.InferOutput<typeof SourceFailure>
 

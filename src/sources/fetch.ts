@@ -86,11 +86,8 @@ export const describeBlocked = (address: string, env: Variables): string | undef
 }
 
 /** Fetches the card that an agent publishes, and verifies it if its source demands that. Never rejects. */
-const fetchUpstreamCard = async (
-  source: Source,
-  { known, isConditional = false, ownOrigins }: FetchContext,
-  env: Env,
-): Promise<FetchResult> => {
+const fetchUpstreamCard = async (source: Source, context: FetchContext, env: Env): Promise<FetchResult> => {
+  const { known, isConditional = false, ownOrigins } = context
   const client = createUpstreamClient(source, env, config(env))
   if ('misconfigured' in client)
     return fetchFailed(source, { ...unreachable, message: client.misconfigured }, client.misconfigured)
@@ -148,7 +145,6 @@ const conditionalHeaders = ({ etag, lastModified }: Validators = {}): Record<str
   return lastModified === undefined ? undefined : { 'If-Modified-Since': lastModified }
 }
 
-/** Adds to a card what the response declares about it. */
 const toFetched = (
   { card, verification, notes = [] }: { card: JsonObject; verification?: CardVerification; notes?: Finding[] },
   { headers, url, redirected }: Resource,

@@ -21,7 +21,6 @@ import { type FetchResult, fetchSource } from './fetch.ts'
 import { reconcile, toInvalidCardFailure } from './reconcile.ts'
 import { evaluateCard } from './verification.ts'
 
-/** Attempts of a refresh whose agent is changed concurrently. */
 const MAX_ATTEMPTS = 3
 
 /** Options of a refresh. */
@@ -59,23 +58,16 @@ export type RefreshReport = {
   written?: { registration: Registration; registered: Registered }
 }
 
-/** Refreshes the remote card of one agent, once at a time. Stores its id, the alarm and the unfinished attempts. */
-export class RefreshQueue {
-  readonly #ctx: DurableObjectState
-  readonly #env: Env
+/** Creates what refreshes the remote card of one agent, once at a time. Stores its id, the alarm and the attempts. */
+export const createRefreshQueue = (ctx: DurableObjectState, env: Env) => {
+  const { storage } = ctx
   /** The newest refresh that has not ended. */
-  #last: Promise<RefreshReport> | undefined
+  let last: Promise<RefreshReport> | undefined
   /** The newest forced refresh that has not begun. */
-  #waiting: Promise<RefreshReport> | undefined
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    this.#ctx = ctx
-    this.#env = env
-  }
+  let waiting: Promise<RefreshReport> | undefined
 
   /** Sets the alarm. Deletes everything if `due` is null: the agent no longer has a remote card. */
-  async schedule(id: string, due: number | null): Promise<void> {
-    const { storage } = this.#ctx
+  const schedule = async (id: string, due: number | null): Promise<void> => {
     if (due === null) {
       await storage.deleteAlarm()
       await storage.deleteAll()
@@ -85,79 +77,78 @@ export class RefreshQueue {
     await storage.setAlarm(due)
   }
 
-  /**
-   * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A
-   * forced refresh is only shared until it begins: the upstream may have changed since.
-   */
-  async refresh(id: string, options: RefreshOptions = {}): Promise<RefreshReport> {
-    if (options.accept) return this.#enqueue(id, options)
-    if (options.force) {
-      this.#waiting ??= this.#enqueue(id, options)
-      return this.#waiting
-    }
-    if (this.#last) return this.#last
-    const due = await this.#ctx.storage.getAlarm()
-    return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : this.#enqueue(id, options)
-  }
-
-  async alarm(): Promise<void> {
-    const id = await this.#ctx.storage.get<string>('id')
-    if (id === undefined) return
-    try {
-      await this.#enqueue(id, {})
-    } catch (error) {
-      log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
-      // The platform repeats an alarm that fails.
-      if ((await this.#ctx.storage.getAlarm()) === null) throw error
-    }
-  }
-
-  #enqueue(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    const before = this.#last
-    const run = async (): Promise<RefreshReport> => {
-      await before?.catch(() => undefined)
-      if (this.#waiting === refreshing) this.#waiting = undefined
-      try {
-        return await this.#run(id, options)
-      } finally {
-        if (this.#last === refreshing) this.#last = undefined
-      }
-    }
-    const refreshing = run()
-    this.#last = refreshing
-    return refreshing
-  }
-
-  async #run(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    const { storage } = this.#ctx
-    // The alarm retries a refresh that crashes or fails unexpectedly, later each time.
-    const attempts = ((await storage.get<number>('attempts')) ?? 0) + 1
-    await storage.put('attempts', attempts)
-    await this.schedule(id, nextRefreshAt(0, attempts, Date.now()))
-    const report = await this.#refreshCard(id, options)
-    await storage.put('attempts', 0)
-    await this.schedule(id, report.state?.due ?? null)
-    return report
-  }
-
   /** Fetches the card and registers it. Starts over if the agent was changed concurrently. */
-  async #refreshCard(id: string, options: RefreshOptions): Promise<RefreshReport> {
-    const env = this.#env
+  const refreshCard = async (id: string, options: RefreshOptions): Promise<RefreshReport> => {
     const registry = getRegistry(env)
     for (let attempt = 1; ; attempt++) {
       const base = await registry.refreshBase(id)
       if (base === null) return { result: { outcome: 'no-source' } }
       const report = await refreshFrom({ base, id, actor: options.actor ?? 'host', env }, options)
       if (report.result.outcome === 'conflict' && attempt < MAX_ATTEMPTS) continue
-      if (report.written) purgeLists(this.#ctx)
+      if (report.written) purgeLists(ctx)
       if (report.state) return report
       const state = await registry.sourceState(id)
       return { ...report, ...(state && { state }) }
     }
   }
+
+  const run = async (id: string, options: RefreshOptions): Promise<RefreshReport> => {
+    // The alarm retries a refresh that crashes or fails unexpectedly, later each time.
+    const attempts = ((await storage.get<number>('attempts')) ?? 0) + 1
+    await storage.put('attempts', attempts)
+    await schedule(id, nextRefreshAt(0, attempts, Date.now()))
+    const report = await refreshCard(id, options)
+    await storage.put('attempts', 0)
+    await schedule(id, report.state?.due ?? null)
+    return report
+  }
+
+  const enqueue = (id: string, options: RefreshOptions): Promise<RefreshReport> => {
+    const before = last
+    const runNext = async (): Promise<RefreshReport> => {
+      await before?.catch(() => undefined)
+      if (waiting === refreshing) waiting = undefined
+      try {
+        return await run(id, options)
+      } finally {
+        if (last === refreshing) last = undefined
+      }
+    }
+    const refreshing = runNext()
+    last = refreshing
+    return refreshing
+  }
+
+  return {
+    schedule,
+    /**
+     * Refreshes the card if it is due; with `force` or `accept`, in any case. Concurrent callers share one refresh. A
+     * forced refresh is only shared until it begins: the upstream may have changed since.
+     */
+    refresh: async (id: string, options: RefreshOptions = {}): Promise<RefreshReport> => {
+      if (options.accept) return enqueue(id, options)
+      if (options.force) {
+        waiting ??= enqueue(id, options)
+        return waiting
+      }
+      if (last) return last
+      const due = await storage.getAlarm()
+      return due !== null && due > Date.now() ? { result: { outcome: 'not-due', due } } : enqueue(id, options)
+    },
+    alarm: async (): Promise<void> => {
+      const id = await storage.get<string>('id')
+      if (id === undefined) return
+      try {
+        await enqueue(id, {})
+      } catch (error) {
+        log('error', 'refresh-failed', { 'gen_ai.agent.id': id, 'exception.message': String(error) })
+        // The platform repeats an alarm that fails.
+        if ((await storage.getAlarm()) === null) throw error
+      }
+    },
+  }
 }
 
-/** An attempt to refresh the card of an agent. */
 type Attempt = { base: RefreshBase; id: string; actor: string; env: Env }
 
 const refreshFrom = async (attempt: Attempt, { force = false, accept }: RefreshOptions): Promise<RefreshReport> => {
@@ -183,7 +174,6 @@ const refreshFrom = async (attempt: Attempt, { force = false, accept }: RefreshO
   return registerFetched(fetched, attempt)
 }
 
-/** Registers the agent with a fetched card; or records why it is not served. */
 const registerFetched = async (fetched: FetchResult, attempt: Attempt, accepted?: string): Promise<RefreshReport> => {
   const { base, id, actor, env } = attempt
   const parsed = parseStored(id, base)

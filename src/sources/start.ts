@@ -6,7 +6,7 @@ import type { RefreshOptions, RefreshReport } from './refresh-card.ts'
 /** Refreshes the remote card of one agent; its name is the agent's id. Its alarm fires when the card is due. */
 export class RemoteCard extends lazyObject(
   (ctx: DurableObjectState, env: Env) =>
-    import('./refresh-card.ts').then(({ RefreshQueue }) => new RefreshQueue(ctx, env)),
+    import('./refresh-card.ts').then(({ createRefreshQueue }) => createRefreshQueue(ctx, env)),
   ['schedule', 'refresh', 'alarm'],
 ) {}
 
@@ -14,7 +14,6 @@ export class RemoteCard extends lazyObject(
 const RETRY_MS = 30_000
 const CACHE_BYTES = 256 * 1024
 
-/** The times from which this isolate may request another refresh of a card, in ms since 1970. */
 const nextTimes = new ClockCache<{ at: number; size: number }>(CACHE_BYTES)
 
 /** Requests a refresh from the RemoteCard object of an agent, and makes the result visible in this isolate at once. */

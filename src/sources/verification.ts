@@ -20,7 +20,6 @@ import type { Json, JsonObject } from '../json/index.ts'
 import { asList, asObject, formatPointer, isJsonObject, jsonEntries, jsonEquals, omit } from '../json/index.ts'
 import type { CardVerification, SourceFailure, SourceRecord } from '../registry/index.ts'
 
-/** The demands of a manifest on the signatures of its card, and the keys that are pinned already. */
 type VerificationContext = {
   source: Pick<Source, 'url'>
   demanded: NonNullable<Source['verification']>
@@ -175,7 +174,6 @@ export const readCovered = (card: JsonObject, rule: PayloadRule): { card: JsonOb
   return { card: { ...used, signatures }, notes }
 }
 
-/** Counts the alternatives by which callers authenticate, those of skills included. */
 const countRequirements = (card: JsonObject): number =>
   [card, ...listObjects(card.skills)].reduce((sum, object) => sum + (readRequirements(object)?.length ?? 0), 0)
 

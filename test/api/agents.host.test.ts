@@ -39,7 +39,11 @@ describe('PUT /agents/{id}', () => {
         report: expect.objectContaining({
           dialect: 'gopherhole',
           filled: expect.arrayContaining([
-            { pointer: '/protocolVersion', message: 'set to "1.0"' },
+            {
+              pointer: '/protocolVersion',
+              message: 'set to "1.0"',
+              change: { op: 'add', path: '/protocolVersion', value: '1.0' },
+            },
             { pointer: '/hosts', message: expect.stringContaining('the first agent of a host becomes its root agent') },
           ]),
         }),

@@ -7,7 +7,7 @@ import type { DialectName } from '../../src/card/model/constants.ts'
 import { fetchExtendedCard, fetchExtendedModes } from '../../src/gateway/extended-card.ts'
 import { permit, selectChecks } from '../../src/gateway/gate/admit.ts'
 import { Gate } from '../../src/gateway/gate/gate.ts'
-import { JsonRpcExchange } from '../../src/gateway/receive/json-rpc.ts'
+import { JsonRpcExchange } from '../../src/gateway/receive/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { MAX_AGENT_EXTENDED_CARD_BYTES } from '../../src/limits.ts'
 import { callWith } from '../support/calls.ts'
@@ -169,7 +169,7 @@ it('fetches the card for each call for it up to the limit, but reads the Registr
   const [target] = profile.targets as [CallTarget]
   const gate = gateOf()
   const get = (token: string) =>
-    fetchExtendedCard(permit(gate, call), target, gate, exchangeOf({ Authorization: token }))
+    fetchExtendedCard({ ...permit(gate, call), target }, exchangeOf({ Authorization: token }))
   await get('Bearer mine')
   await get('Bearer other')
   isLimited = true
@@ -182,7 +182,7 @@ it('signs the card in the dialects that have signatures, where the host has a ke
   const signaturesOf = async (dialect: DialectName, secrets: object) => {
     const gate = new Gate(id, profile, { ...env, ...secrets } as Env, selectChecks(profile))
     const [target] = profile.targets as [CallTarget]
-    const response = await fetchExtendedCard(permit(gate, { ...call, dialect }), target, gate, exchangeOf(mine))
+    const response = await fetchExtendedCard({ ...permit(gate, { ...call, dialect }), target }, exchangeOf(mine))
     return 'kind' in response ? response : ((await response.json()) as { result: JsonObject }).result.signatures
   }
   const key = { SIGNING_KEY: JSON.stringify(makeSigningKey()), PUBLIC_URL: registration.requestOrigin }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findAgentByName, type IsVisible } from '../../src/auth/visible-agents.ts'
+import { findAgentByName, type IsVisible } from '../../src/auth/require.ts'
 import { serviceUnavailable } from '../../src/http/http-error.ts'
 import { answerCalls } from '../support/answers.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'

@@ -42,7 +42,7 @@ const sendToService = async (
     return { method: 'POST', body: '{}' }
   }
   const exchange = Object.assign(exchangeWith(gate, call), { write, ...members })
-  const result = await send(permit(gate, call), target, gate, exchange)
+  const result = await send({ ...permit(gate, call), target }, exchange)
   return { received, sent, body, result, warnings: exchange.warnings }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { permit } from '../../src/gateway/gate/admit.ts'
-import { JsonRpcExchange } from '../../src/gateway/receive/json-rpc.ts'
+import { JsonRpcExchange } from '../../src/gateway/receive/index.ts'
 import { translateCall } from '../../src/gateway/translate.ts'
 import { callWith, gateWith } from '../support/calls.ts'
 import { executionContext } from '../support/kv.ts'
@@ -17,9 +17,9 @@ it('leaves out the parameter that chose the agent, and no other', () => {
       { id: 't', tenant: 'weather' },
     ],
   ] as const) {
-    const permitted = permit(gateWith(), call)
+    const permitted = { ...permit(gateWith(), call), target }
     const exchange = new JsonRpcExchange(request, {} as Env, executionContext, addressing)
-    expect(translateCall(permitted, target, exchange)).toBeUndefined()
+    expect(translateCall(permitted, exchange)).toBeUndefined()
     expect(JSON.parse(permitted.message?.body ?? '')).toMatchObject({ params })
     expect(permitted.call.params).toEqual(params)
   }

@@ -1,17 +1,14 @@
 import { formOf, latestVersion, type Protocol } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, omit, readNumber } from '../../json/index.ts'
+import type { FormMember, Member, ObjectName, Shape } from '../objects/index.ts'
 import {
-  type FormMember,
   forEachObject,
   isObjectName,
-  type Member,
   NO_ROLE,
-  type ObjectName,
   objects,
   partKinds,
   readMember,
   resultKinds,
-  type Shape,
   shapes,
   taskStates,
 } from '../objects/index.ts'

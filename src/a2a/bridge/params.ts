@@ -1,16 +1,9 @@
 import { formOf, lineOf, versions } from '../../card/model/index.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject, jsonEntries, omit, toText } from '../../json/index.ts'
-import { type CallError, invalidParam } from '../call-error.ts'
+import { invalidParam, type Refusal } from '../call-error.ts'
 import { foldName } from '../message.ts'
-import {
-  forEachShape,
-  namesInPushConfig,
-  protoNames,
-  readMember,
-  readProto,
-  type Shape,
-  shapes,
-} from '../objects/index.ts'
+import type { Shape } from '../objects/index.ts'
+import { forEachShape, namesInPushConfig, protoNames, readMember, readProto, shapes } from '../objects/index.ts'
 import { type A2ACall, listsTasks, type OperationName, operationNames, operations } from '../operations.ts'
 import { checkMessage, messageOf } from '../sent-message.ts'
 import { everyName, isPresent, type Loss, type Translation, translateObject } from './objects.ts'
@@ -43,7 +36,7 @@ export const idParams = (operation: OperationName, { members }: Shape) => {
 }
 
 /** Rejects parameters that agents of one version might read in another way than those of the other. */
-export const checkParams = (call: A2ACall, read: Params, from: Shape): CallError | undefined => {
+export const checkParams = (call: A2ACall, read: Params, from: Shape): Refusal => {
   const { sends, task, pushConfig } = operations[call.operation]
   if (sends) return checkMessage(call) ?? checkConfiguration(call.params, from)
   if (task === undefined) return undefined
@@ -55,7 +48,7 @@ export const checkParams = (call: A2ACall, read: Params, from: Shape): CallError
     : undefined
 }
 
-const checkConfiguration = ({ configuration }: JsonObject, from: Shape): CallError | undefined => {
+const checkConfiguration = ({ configuration }: JsonObject, from: Shape): Refusal => {
   if ((configuration ?? null) === null) return undefined
   if (!isPlainObject(configuration)) return invalidParam('configuration', 'must be an object')
   const member = from.members.configuration.get('taskPushNotificationConfig')

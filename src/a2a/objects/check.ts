@@ -1,15 +1,6 @@
 import { isJsonObject, isPlainObject, type JsonObject } from '../../json/index.ts'
-import {
-  type FormMember,
-  forEachShape,
-  type MemberName,
-  NO_ROLE,
-  type ResultName,
-  readMember,
-  readProto,
-  resultKinds,
-  type Shape,
-} from './forms.ts'
+import type { FormMember, MemberName, ResultName, Shape } from './forms.ts'
+import { forEachShape, NO_ROLE, readMember, readProto, resultKinds } from './forms.ts'
 import { objectNames } from './table.ts'
 
 /** Returns what is wrong with a value: a path and what must be there, as in `.status.state must be a task state`. */
@@ -48,7 +39,6 @@ const both =
   value =>
     first(value) ?? second(value)
 
-/** A member with its check. */
 type Field = MemberName & { checkMember: Check; isRequired: boolean }
 
 /** Checks the members of an object. Unknown members are ignored, and null counts as absent. */

@@ -1,14 +1,5 @@
-import {
-  type CallBinding,
-  callBindings,
-  type Form,
-  formOf,
-  lineOf,
-  type Protocol,
-  versions,
-  type WireVersion,
-  wireVersions,
-} from '../../card/model/index.ts'
+import type { CallBinding, Form, Protocol, WireVersion } from '../../card/model/index.ts'
+import { callBindings, formOf, lineOf, versions, wireVersions } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, toText } from '../../json/index.ts'
 import { type Member, type Named, type ObjectName, objectNames, objects, protoNames } from './table.ts'
 
@@ -88,7 +79,6 @@ export const taskStates: readonly Named[] = [
 export const forEachObject = <Value>(build: (name: ObjectName) => Value) =>
   Object.fromEntries(objectNames.map(name => [name, build(name)])) as Record<ObjectName, Value>
 
-/** Builds the shape of a form from the tables of versions and objects. */
 const createShape = (version: WireVersion, binding: CallBinding) => {
   const { forms, hasKinds: isPair } = versions[version]
   const form = forms[binding]

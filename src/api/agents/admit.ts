@@ -1,4 +1,4 @@
-import { type A2ACall, type CallError, errorResponse, errorText, methodOf } from '../../a2a/index.ts'
+import { type A2ACall, type CallError, errorResponse, errorText, methodOf, type Refusal } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
 import type { CallProfile } from '../../card/index.ts'
 import { latestVersion } from '../../card/model/index.ts'
@@ -6,8 +6,8 @@ import {
   admit,
   checkUpstreamReader,
   type Exchange,
-  type Gate,
   getGate,
+  isSendable,
   kindsOf,
   loadExtendedCard,
   type Permitted,
@@ -67,7 +67,7 @@ export const dryRun = async (context: RequestContext, { id, profile, caller }: C
   const decision = modes && call ? admit(gate, call, caller, modes) : byCard
   const { target, isTranslated, warnings } = { target: undefined, isTranslated: false, warnings: [], ...decision }
   exchange.warnings = warnings
-  const error = 'kind' in decision ? decision : await findError(decision, gate, exchange)
+  const error = 'kind' in decision ? decision : await findError(decision, exchange)
   return {
     decision: error ? 'refused' : target ? 'permitted' : 'answered',
     ...(error && describe(error, exchange)),
@@ -93,9 +93,9 @@ const describe = (error: CallError, exchange: Exchange) => {
 }
 
 /** Does with a permitted call what a real one undergoes until it is sent, or answered here. Returns what fails. */
-const findError = async (permitted: Permitted, gate: Gate, exchange: Exchange): Promise<CallError | undefined> => {
-  const { target, call } = permitted
-  if (target === undefined) {
+const findError = async (permitted: Permitted, exchange: Exchange): Promise<Refusal> => {
+  const { call, gate } = permitted
+  if (!isSendable(permitted)) {
     const card = await loadExtendedCard(gate, call.dialect, exchange)
     return 'kind' in card ? card : undefined
   }
@@ -103,6 +103,6 @@ const findError = async (permitted: Permitted, gate: Gate, exchange: Exchange): 
   const denied = isCard ? checkUpstreamReader(gate, exchange.caller) : undefined
   if (denied) return denied
   const sent = isCard ? { ...permitted, call: { ...call, params: {} } } : permitted
-  const request = await prepareRequest(sent, target, gate, exchange)
+  const request = await prepareRequest(sent, exchange)
   return 'kind' in request ? request : undefined
 }

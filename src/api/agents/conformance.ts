@@ -1,6 +1,6 @@
 import type { Compiled } from '../../card/compile/index.ts'
 import type { AgentCard, Observations, Receipt, StoredReceipt } from '../../card/model/index.ts'
-import { agentIdPattern, collectModes, createObservations, relocate } from '../../card/model/index.ts'
+import { agentIdPattern, collectModes, createObservations } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import type { CheckedAgent, Proposal } from '../../conformance/index.ts'
 import { compareWithObservations, runChecks, signReceipt, summarize } from '../../conformance/index.ts'
@@ -145,5 +145,7 @@ const proposeChanges = (compiled: Compiled, observations: Observations): Proposa
     ({ documents }) => collectModes(documents['1.0'] as unknown as AgentCard).union.output,
   )
   const declared = { card, targets: profile.targets, extendedOutputModes }
-  return relocate(compareWithObservations(declared, observations), toAuthored)
+  // The change stays one of the canonical card.
+  const toProposal = (each: Proposal): Proposal => ({ ...each, pointer: toAuthored(each.pointer) })
+  return compareWithObservations(declared, observations).map(toProposal)
 }

@@ -63,7 +63,6 @@ const MCP_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18']
 
 type Described = Pick<AgentCard, 'name' | 'description' | 'version' | 'documentationUrl' | 'iconUrl'>
 
-/** Returns the server card of the MCP server at `url`. */
 const toServerCard = (
   id: string,
   url: string,

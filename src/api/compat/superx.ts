@@ -11,14 +11,8 @@ import {
   requireScope,
 } from '../../auth/index.ts'
 import { toSlug } from '../../card/model/index.ts'
-import {
-  authorizeRead,
-  checkRateLimit,
-  countRefusal,
-  resolveAgent,
-  UNAVAILABLE,
-  type UnresolvedCall,
-} from '../../gateway/gate/index.ts'
+import type { UnresolvedCall } from '../../gateway/gate/index.ts'
+import { authorizeRead, checkRateLimit, countRefusal, resolveAgent, UNAVAILABLE } from '../../gateway/gate/index.ts'
 import { hasSmallBody, parseBody, readBody } from '../../gateway/receive/index.ts'
 import { a2aResponse, HttpError, log, serviceUnavailable, statusOf, toHttpError } from '../../http/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
@@ -91,7 +85,6 @@ const invoke = async (call: ReturnType<typeof parseJsonRpcRequest>, name: string
 
 // Errors
 
-/** Returns the name of an error in the log. */
 const errorName = (error: SuperxError): string =>
   error instanceof HttpError ? error.code : (error.kind === 'source' && error.failure.code) || error.kind
 

@@ -16,17 +16,14 @@ import {
 import { type Finding, validate } from '../../card/model/index.ts'
 import { config } from '../../config.ts'
 import { checkRateLimit } from '../../gateway/gate/index.ts'
+import type { Handler, PathParams, Precondition, RequestContext } from '../../http/index.ts'
 import {
   CORS_HEADERS,
-  type Handler,
   HttpError,
   NO_STORE,
-  type PathParams,
   PRIVATE_NO_STORE,
-  type Precondition,
   parsePrecondition,
   problem,
-  type RequestContext,
   readBodyText,
   readJson,
   respondWithDocument,

@@ -1,28 +1,20 @@
-import {
-  operations as a2aOperations,
-  ERRORS,
-  PASSTHROUGH_STATUSES,
-  type RestRoute,
-  restRoutes,
-} from '../../a2a/index.ts'
+import type { RestRoute } from '../../a2a/index.ts'
+import { operations as a2aOperations, ERRORS, PASSTHROUGH_STATUSES, restRoutes } from '../../a2a/index.ts'
 import { latestVersion, versions, wireVersions } from '../../card/model/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_CALL_BYTES } from '../../limits.ts'
 import { type ProblemCode, problems } from '../../problems.ts'
-import {
-  type Access,
-  anyText,
-  type Body,
-  type Content,
-  type Description,
-  type ErrorForm,
-  HTML,
-  type NamedDescription,
-  type Parameter,
-  type Route,
-  rateLimits,
-  responseHeaders,
+import type {
+  Access,
+  Body,
+  Content,
+  Description,
+  ErrorForm,
+  NamedDescription,
+  Parameter,
+  Route,
 } from '../contract/index.ts'
+import { anyText, HTML, rateLimits, responseHeaders } from '../contract/index.ts'
 import { ArdError, anyObject, JsonRpcResponse, RestErrorV0, RestErrorV1 } from '../schemas/index.ts'
 import { refOf, toContent } from './schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { CallError } from '../../a2a/index.ts'
+import type { CallError, Refusal } from '../../a2a/index.ts'
 import {
   type Authentication,
   authenticateForAgent,
@@ -28,7 +28,7 @@ export const checkRateLimit = (
   caller: Authentication,
   request: Pick<Request, 'headers'>,
   env: Env,
-): CallError | Promise<CallError | undefined> => {
+): CallError | Promise<Refusal> => {
   if (!caller.authenticated && caller.reason === 'throttled') return BLOCKED
   return env.CALL_LIMIT.limit({ key: callerKey(caller, request) }).then(({ success }) => {
     if (success) return undefined
@@ -58,7 +58,7 @@ export type UnresolvedCall = RequestContext &
  * Finds the agent of an exchange, and identifies the caller by the schemes of its card. Returns an error while the
  * agent cannot be looked up. A promise only where something is read.
  */
-export const resolveAgent = (exchange: UnresolvedCall): CallError | undefined | Promise<CallError | undefined> => {
+export const resolveAgent = (exchange: UnresolvedCall): CallError | undefined | Promise<Refusal> => {
   const { agent, env, ctx } = exchange
   const profile = lookUpProfile(agent.id, env, ctx)
   return profile instanceof Promise
@@ -96,11 +96,11 @@ export const countRefusal = (
 // Extended cards
 
 /** Refuses callers without read access to an agent. */
-const checkReadAccess = ({ id }: Gate, caller: Authentication): CallError | undefined =>
+const checkReadAccess = ({ id }: Gate, caller: Authentication): Refusal =>
   hasPermission(caller, 'read', id) ? undefined : refuseCaller(caller, 'read', id)
 
 /** Refuses the same where a secret of this Worker makes all callers one to the agent, whose card it is. */
-export const checkUpstreamReader = (gate: Gate, caller: Authentication): CallError | undefined =>
+export const checkUpstreamReader = (gate: Gate, caller: Authentication): Refusal =>
   gate.profile.secret === undefined ? undefined : checkReadAccess(gate, caller)
 
 /** Loads the extended card of the caller's highest tier. */

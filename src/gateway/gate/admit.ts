@@ -1,20 +1,17 @@
+import type { A2ACall, CallError, MessageFacts, Refusal } from '../../a2a/index.ts'
 import {
-  type A2ACall,
-  type CallError,
   checkInputModes,
   checkMessage,
   checkOutputModes,
   dropRoutingParams,
-  type MessageFacts,
   operations,
   readMessage,
   removeKinds,
 } from '../../a2a/index.ts'
 import { type Authentication, BLOCK_SECONDS, hasPermission } from '../../auth/index.ts'
 import type { CallProfile } from '../../card/index.ts'
-import type { CallModes } from '../../card/model/index.ts'
 import { blockReason } from '../../http/index.ts'
-import type { AgentRef, GateWarning, Permitted } from './exchange.ts'
+import type { AgentRef, Decision, GateWarning, Permitted } from './exchange.ts'
 import type { ActiveCheck, CheckedCall, Gate } from './gate.ts'
 
 /** The member of the manifest's `gate` that sets the level of a check. `always` protects the agent and its network. */
@@ -24,7 +21,7 @@ type Check = {
   group: Group
   /** Whether the check can fail for an agent; others are left out when its gate is made. */
   isNeeded?: (profile: CallProfile) => boolean
-  find: (checked: CheckedCall) => CallError | undefined
+  find: (checked: CheckedCall) => Refusal
 }
 
 /** Every check, in order. */
@@ -71,12 +68,7 @@ export const selectChecks = (profile: CallProfile): ActiveCheck[] =>
  * Decides on a call: whether its caller may make it, and whether the agent's card allows it. Pure: what needs waiting,
  * such as the caller's token, or the `modes` of the extended card that the caller may read, is passed in.
  */
-export const admit = (
-  gate: Gate,
-  call: A2ACall,
-  caller: Authentication,
-  modes: CallModes = gate.profile.modes,
-): Permitted | CallError => {
+export const admit = (gate: Gate, call: A2ACall, caller: Authentication, modes = gate.profile.modes): Decision => {
   const { id, profile, config } = gate
   const answersItself = call.operation === 'extendedCard' && !profile.agentServesExtendedCard
   const denied = authorize({ id, named: id }, profile, caller) ?? checkCaller(id, profile, caller, answersItself)
@@ -111,7 +103,7 @@ export const authorizeRead = (
   { id, named }: AgentRef,
   profile: CallProfile | null,
   caller: Authentication,
-): CallError | undefined => {
+): Refusal => {
   const reason = caller.authenticated ? undefined : caller.reason
   if (reason === 'throttled') return BLOCKED
   if (profile === null || (profile.visibility === 'internal' && !hasPermission(caller, 'read', id)))
@@ -121,11 +113,7 @@ export const authorizeRead = (
 }
 
 /** Refuses callers that may neither call the agent nor read its extended cards. `admit` knows the operation. */
-export const authorize = (
-  agent: AgentRef,
-  profile: CallProfile | null,
-  caller: Authentication,
-): CallError | undefined => {
+export const authorize = (agent: AgentRef, profile: CallProfile | null, caller: Authentication): Refusal => {
   const refused = authorizeRead(agent, profile, caller)
   if (refused || profile?.callers === 'anyone' || hasPermission(caller, 'read', agent.id)) return refused
   return refuseCaller(caller, 'call', agent.id)
@@ -138,12 +126,7 @@ export const refuseCaller = (caller: Authentication, scope: 'read' | 'call', age
 }
 
 /** Refuses callers that may not call the agent. To read an extended card of this host, `read` is enough. */
-const checkCaller = (
-  id: string,
-  { callers }: CallProfile,
-  caller: Authentication,
-  answersItself: boolean,
-): CallError | undefined =>
+const checkCaller = (id: string, { callers }: CallProfile, caller: Authentication, answersItself: boolean): Refusal =>
   answersItself || callers === 'anyone' || hasPermission(caller, 'call', id)
     ? undefined
     : refuseCaller(caller, 'call', id)
@@ -154,6 +137,7 @@ export const permit = (gate: Gate, call: A2ACall, warnings: GateWarning[] = [], 
   const { target, isTranslated } = isSent ? gate.route(call) : { target: undefined, isTranslated: false }
   return {
     call: gate.selectsTenant ? dropRoutingParams(call) : call,
+    gate,
     target,
     isTranslated,
     warnings,
@@ -169,10 +153,7 @@ export const permit = (gate: Gate, call: A2ACall, warnings: GateWarning[] = [], 
 const MAX_REPORTED_CALLBACKS = 10
 
 /** Refuses callbacks to addresses that this host itself would not call: the agent may be in a private network. */
-const checkCallbacks = (
-  { callbackUrls }: MessageFacts,
-  allowedOrigins?: ReadonlySet<string>,
-): CallError | undefined => {
+const checkCallbacks = ({ callbackUrls }: MessageFacts, allowedOrigins?: ReadonlySet<string>): Refusal => {
   const fields: string[] = []
   for (const { field, url } of callbackUrls) {
     if (fields.length >= MAX_REPORTED_CALLBACKS) break

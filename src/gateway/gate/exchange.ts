@@ -6,6 +6,7 @@ import {
   type ErrorForm,
   type Inspected,
   methodOf,
+  type Refusal,
   type ResultFacts,
 } from '../../a2a/index.ts'
 import { ANONYMOUS, type Authentication } from '../../auth/index.ts'
@@ -36,6 +37,7 @@ export type GateWarning =
 export type Permitted = {
   /** The call as the agent gets it. */
   call: A2ACall
+  readonly gate: Gate
   /** The endpoint of the agent; undefined where this host answers itself, with an extended card. */
   target: CallTarget | undefined
   /** Whether the call and its responses are translated. */
@@ -54,10 +56,16 @@ export type Permitted = {
   inspectTasks: ((facts: ResultFacts) => Inspected | Promise<Inspected>) | undefined
 }
 
-/**
- * One call, from its request to its response, in its binding. Each step of `handleCall` adds to it; the log line is
- * written from it.
- */
+/** A permitted call for the agent itself. */
+export type Sendable = Permitted & { target: CallTarget }
+
+/** Checks whether a permitted call is for the agent itself. */
+export const isSendable = (permitted: Permitted): permitted is Sendable => permitted.target !== undefined
+
+/** Whether a call may be sent, or why not. */
+export type Decision = Permitted | CallError
+
+/** One call, from its request to its response. Each step of `handleCall` adds to it; the log line is made from it. */
 export abstract class Exchange implements Readonly<RequestContext> {
   readonly request: Request
   readonly env: Env
@@ -110,7 +118,7 @@ export abstract class Exchange implements Readonly<RequestContext> {
   /** Reads the body; undefined for none. Returns an error if it cannot be one of a call. */
   abstract readBody(): Promise<BodyText> | CallError | undefined
   /** Parses the body that was read. Returns an error if it is not a call. */
-  abstract parseBody(body: BodyText | CallError | undefined): CallError | undefined
+  abstract parseBody(body: BodyText | CallError | undefined): Refusal
   /** Parses the call, now that the versions of the agent are known. */
   abstract parse(gate: Gate): A2ACall | CallError
   /** Writes the call for an agent of the same version and binding, from what was parsed and checked. */

@@ -1,16 +1,13 @@
-import type { A2ACall, CallError, InvalidParams, MessageFacts, OperationName } from '../../a2a/index.ts'
+import type { A2ACall, CallError, InvalidParams, MessageFacts, OperationName, Refusal } from '../../a2a/index.ts'
 import type { CallProfile } from '../../card/index.ts'
+import type { CallBinding, CallModes, CallTarget, WireVersion } from '../../card/model/index.ts'
 import {
   addsCredential,
-  type CallBinding,
-  type CallModes,
-  type CallTarget,
   canTranslate,
   findBridgedTarget,
   isCompatible,
   isReachable,
   isSameProtocol,
-  type WireVersion,
   wireVersions,
 } from '../../card/model/index.ts'
 import { type Config, config } from '../../config.ts'
@@ -43,7 +40,7 @@ export type CheckedCall = {
 }
 
 /** A check of a card, and whether the manifest enforces it. */
-export type ActiveCheck = { find: (checked: CheckedCall) => CallError | undefined; isEnforced: boolean }
+export type ActiveCheck = { find: (checked: CheckedCall) => Refusal; isEnforced: boolean }
 
 /** What the calls of one agent are checked against, and where they are sent: made once from its profile. */
 export class Gate {

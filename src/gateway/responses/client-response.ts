@@ -1,8 +1,5 @@
+import type { A2ACall, CallError, CheckedAnswer, ErrorForm } from '../../a2a/index.ts'
 import {
-  type A2ACall,
-  type CallError,
-  type CheckedAnswer,
-  type ErrorForm,
   errorText,
   eventText,
   isEventForm,
@@ -12,14 +9,8 @@ import {
   toErrorEvent,
 } from '../../a2a/index.ts'
 import { extensionsHeaders, versions, type WireVersion } from '../../card/model/index.ts'
-import {
-  a2aResponse,
-  type BodyText,
-  CLOUDFLARE_ERRORS,
-  canHaveBody,
-  readText,
-  sanitizeChallenges,
-} from '../../http/index.ts'
+import type { BodyText } from '../../http/index.ts'
+import { a2aResponse, CLOUDFLARE_ERRORS, canHaveBody, readText, sanitizeChallenges } from '../../http/index.ts'
 import { essence, isJsonType } from '../../json/index.ts'
 import { HEARTBEAT_SECONDS, MAX_RESPONSE_BYTES } from '../../limits.ts'
 import type { TranslateAnswer } from '../upstream/index.ts'

@@ -23,15 +23,8 @@ import { createOutputComparison } from '../../card/model/index.ts'
 import { essence, hasDuplicateName, isDeeperThan, type Json } from '../../json/index.ts'
 import { MAX_EVENT_BYTES, MAX_JSON_DEPTH } from '../../limits.ts'
 import { type CallEnd, observeCall, observeMediaTypes } from '../../registry/edge/index.ts'
-import {
-  type Exchange,
-  type Gate,
-  type GateWarning,
-  logStream,
-  type Permitted,
-  readExtendedModes,
-  reportWarning,
-} from '../gate/index.ts'
+import type { Exchange, Gate, GateWarning, Permitted } from '../gate/index.ts'
+import { logStream, readExtendedModes, reportWarning } from '../gate/index.ts'
 
 type Checking = CheckedAnswer | Promise<CheckedAnswer>
 
@@ -62,7 +55,8 @@ export class ResponseCheck {
   #compare: ReturnType<typeof createOutputComparison> | undefined
   #extendedModes: ReturnType<typeof readExtendedModes> | undefined
 
-  constructor(exchange: Exchange, gate: Gate, permitted: Permitted) {
+  constructor(exchange: Exchange, permitted: Permitted) {
+    const { gate } = permitted
     this.#exchange = exchange
     this.#gate = gate
     this.#permitted = permitted

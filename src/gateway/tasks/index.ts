@@ -2,6 +2,6 @@ import { lazyObject } from '../../registry/start.ts'
 
 /** Records which caller started which task and context of the agent whose id is the name of this Durable Object. */
 export class TaskOwners extends lazyObject(
-  (ctx: DurableObjectState) => import('./owner-store.ts').then(({ OwnerStore }) => new OwnerStore(ctx.storage)),
+  (ctx: DurableObjectState) => import('./owner-store.ts').then(({ createOwnerStore }) => createOwnerStore(ctx.storage)),
   ['use', 'record', 'page', 'openPage', 'clear', 'release', 'alarm'],
 ) {}

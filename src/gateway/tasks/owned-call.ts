@@ -1,12 +1,9 @@
+import type { A2ACall, CallError, Inspected, ResultFacts } from '../../a2a/index.ts'
 import {
-  type A2ACall,
-  type CallError,
   INVALID_PAGE_TOKEN,
-  type Inspected,
   invalidParam,
   listsTasks,
   operations,
-  type ResultFacts,
   readPage,
   readTaskReferences,
   withPage,
@@ -85,7 +82,6 @@ const hasLonger = (ids: readonly string[], maxLength: number): boolean => ids.so
 
 const CACHE_BYTES = 4 * 1024 * 1024
 
-/** The owners that this isolate remembers. */
 const remembered = new ClockCache<{ owner: string; until: number; size: number }>(CACHE_BYTES)
 
 /** The time for which it remembers an owner. Reading it again records the use, and shows a release. */

@@ -84,7 +84,6 @@ const toValue = (text: string, schema: Json | undefined): Json => {
   return (choices.find(({ title }) => isGiven(title)) ?? choices.find(({ value }) => isGiven(value)))?.value ?? text
 }
 
-/** Returns the values that a schema lists, with their titles; undefined if it lists none. */
 const choicesOf = (schema: JsonObject): { value: Json; title: Json | undefined }[] | undefined => {
   const { enum: values, enumNames, oneOf, anyOf } = schema
   const titles = Array.isArray(enumNames) ? enumNames : []
@@ -114,20 +113,14 @@ const accept = (content: JsonObject, elicitation: Elicitation): ReadResult => {
   return problems.length > 0 ? { problem: problems.join('\n') } : { answer: { action: 'accept', content: output } }
 }
 
-const isOfType: Readonly<Record<string, (value: ContentValue) => boolean>> = {
-  string: value => typeof value === 'string',
-  number: value => typeof value === 'number',
-  integer: Number.isInteger,
-  boolean: value => typeof value === 'boolean',
-  array: Array.isArray,
-}
+const TYPES: readonly string[] = ['string', 'number', 'integer', 'boolean', 'array']
 
 /** Returns what is wrong with a member of an answer, by the keywords of MCP; the server checks `format`. */
 const findProblem = (value: ContentValue, schema: Json | undefined): string | undefined => {
   if (!isJsonObject(schema)) return undefined
   const { type } = schema
-  if (typeof type === 'string' && Object.hasOwn(isOfType, type) && !isOfType[type]?.(value))
-    return `must be of type ${type}`
+  const types = [Array.isArray(value) ? 'array' : typeof value, ...(Number.isInteger(value) ? ['integer'] : [])]
+  if (typeof type === 'string' && TYPES.includes(type) && !types.includes(type)) return `must be of type ${type}`
   const choices = choicesOf(Array.isArray(value) && isJsonObject(schema.items) ? schema.items : schema)
   const allowed = choices && new Set(choices.map(choice => choice.value))
   if (allowed && ![value].flat().every(each => allowed.has(each)))

@@ -281,7 +281,6 @@ export const throttleProgress = (report: (text: string) => void): ((progress: Pr
 
 const MAX_PROGRESS_LENGTH = 1000
 
-/** Returns the server's message and the percentage, or whichever of them it reports. */
 const progressText = ({ progress, total, message }: Progress): string => {
   const share = total === undefined || !(total > 0) ? `${progress}` : `${Math.round((100 * progress) / total)} %`
   const text = message?.trim() ?? ''

@@ -1,3 +1,3 @@
 export * from './start.ts'
 export * from './tool-call.ts'
-export { routeToTools } from './tool-route.ts'
+export { routeToTools } from './tool-call.ts'

@@ -14,10 +14,8 @@ import type { CallerIdentity } from './quotas.ts'
 /** The indexed fields of a task. An anonymous caller's has the owner '', and a hash of the address as principal. */
 type TaskKeys = { id: string; owner: string; principal: string; context: string; state: string; changed: number }
 
-/** A place in the list of tasks, which is in descending order of these. */
 type TaskPosition = { changed: number; id: string }
 
-/** The tasks of an owner to list, the last changed first. */
 type TaskQuery = {
   owner: string
   context?: string | undefined
@@ -37,7 +35,6 @@ type TextName = 'task' | 'artifacts'
 /** SQLite stores at most 2 MB in one value of a Durable Object, so texts are in pieces. */
 const PIECE_BYTES = 1_500_000
 
-/** The terminal states of A2A, as SQL. */
 const terminalStates = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`
 
 /** The tasks of an agent in the SQLite database of its Durable Object. */
@@ -185,7 +182,6 @@ export class TaskTable {
   }
 }
 
-/** Returns an open task as one that has failed. */
 const interrupted = (task: JsonObject, { id, context }: TaskKeys): JsonObject => ({
   ...task,
   status: {

@@ -198,7 +198,6 @@ class ToolRequestHandler extends DefaultRequestHandler {
 /** A JSON-RPC response as the SDK makes it. */
 export type RpcResponse = { jsonrpc: '2.0'; error?: unknown; result?: unknown }
 
-/** What the SDK returns for a call: one response, or a stream of them. */
 type RpcResponses = RpcResponse | AsyncGenerator<RpcResponse, void, undefined>
 
 /** The JSON text of the caller's own id, and the stream to write to if the response is one, else to close. */

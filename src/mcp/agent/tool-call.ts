@@ -1,7 +1,17 @@
-import { type CallError, firstDefined, invalidParam, parseJsonLossless } from '../../a2a/index.ts'
-import type { McpAgentProfile } from '../../card/index.ts'
+import {
+  type A2ACall,
+  type CallError,
+  firstDefined,
+  invalidParam,
+  operations,
+  parseJsonLossless,
+} from '../../a2a/index.ts'
+import { type Authentication, clientKey, distinctSubject } from '../../auth/index.ts'
+import type { CallProfile, McpAgentProfile } from '../../card/index.ts'
 import { type McpTool, textArgument } from '../../card/model/index.ts'
+import { config } from '../../config.ts'
 import { isJsonObject, isPlainObject, type Json, type JsonObject } from '../../json/index.ts'
+import { MAX_TOOL_SECONDS } from '../../limits.ts'
 
 /** A call that the gateway has authorized and checked, as it sends it to the agent's Durable Object. */
 export type BridgeCall = {
@@ -72,7 +82,6 @@ const findCallPart = (parts: readonly Json[]): number | undefined => {
   return others.length === 1 ? others[0] : undefined
 }
 
-/** Finds a tool by its skill's id, or by its own name. */
 const findTool = (value: Json | undefined, tools: readonly McpTool[]): McpTool | undefined =>
   tools.find(({ skillId }) => skillId === value) ?? tools.find(({ name }) => name === value)
 
@@ -96,14 +105,12 @@ export const parseObject = (text: string): JsonObject | undefined => {
   return parsed && 'value' in parsed && isPlainObject(parsed.value) ? parsed.value : undefined
 }
 
-/** Checks whether an object has the required argument, and nothing but declared ones. */
 const isArgumentsOf = (data: JsonObject, tool: McpTool | undefined, argument: string): boolean =>
   tool !== undefined && Object.hasOwn(data, argument) && Object.keys(data).every(name => declares(tool, name))
 
 const declares = ({ inputSchema: { properties } }: McpTool, name: string): boolean =>
   isJsonObject(properties) && Object.hasOwn(properties, name)
 
-/** The members of data that name a tool. */
 const toolMembers = ['skillId', 'skill'] as const
 
 /** Data names a tool and has its arguments, names a resource, or is the arguments of a tool that needs no name. */
@@ -152,4 +159,42 @@ const listTools = (tools: readonly McpTool[]): string => {
   if (tools.length === 0) return 'This agent has no tools'
   const names = tools.slice(0, MAX_LISTED_TOOLS).map(({ name }) => name.slice(0, 64).toWellFormed())
   return `Its tools are ${[...names, ...(tools.length > MAX_LISTED_TOOLS ? ['…'] : [])].join(', ')}`
+}
+
+/**
+ * Routes a call, with its message in A2A 1.0 over JSON-RPC, to the Durable Object of an MCP server's agent. Refuses a
+ * message that calls none of its tools.
+ */
+export const routeToTools = (
+  { call, message }: { call: A2ACall; message: { body?: string | undefined } | undefined },
+  { mcp, service, secret }: Pick<CallProfile, 'service' | 'secret'> & { mcp: McpAgentProfile },
+  { id, caller, request, env }: { id: string; caller: Authentication; request: Request; env: Env },
+) => {
+  const { sends, streams = false } = operations[call.operation]
+  // A message to a task is an answer to the elicitation of its tool.
+  const continues = sends && (firstDefined(firstDefined(call.params, 'message'), 'taskId') ?? '') !== ''
+  const toolCall = sends && !continues ? resolveToolCall(call.params, mcp) : undefined
+  if (toolCall && 'kind' in toolCall) return toolCall
+  const { upstreamTimeoutSeconds: timeoutSeconds } = config(env)
+  const bridgeCall: BridgeCall = {
+    agent: id,
+    caller: distinctSubject(caller),
+    address: caller.authenticated ? '' : clientKey(request),
+    upstream: { url: mcp.url, service, secret, session: mcp.session },
+    ...(toolCall && 'resource' in toolCall && toolCall),
+    ...(toolCall &&
+      'tool' in toolCall && { tool: { name: toolCall.tool.name, arguments: JSON.stringify(toolCall.arguments) } }),
+    timeoutSeconds,
+    streams,
+    request: message?.body ?? '',
+    id: JSON.stringify(call.id),
+  }
+  const init = { method: 'POST', body: JSON.stringify(bridgeCall) }
+  return {
+    service: { fetch: () => env.MCP_AGENTS.getByName(id).fetch('https://mcp-agent.internal/', init) },
+    // The caller's credentials are for this host. The Durable Object adds those of the server.
+    credentials: { pass: [] },
+    // A tool may take long while it reports progress; the Durable Object limits the time between two reports.
+    timeoutSeconds: sends ? MAX_TOOL_SECONDS + timeoutSeconds : timeoutSeconds,
+  }
 }

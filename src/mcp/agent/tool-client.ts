@@ -15,7 +15,6 @@ import type { CallerIdentity } from './quotas.ts'
 import type { BridgeCall } from './tool-call.ts'
 import { misconfigured, type ToolOutcome, type ToolResult, toFailedOutcome, toOutcome } from './tool-outcome.ts'
 
-/** The circumstances of a request to the server. */
 type ReadOptions = {
   caller: CallerIdentity
   /** The id of the A2A context. */
@@ -129,14 +128,10 @@ const addLinked = ({ linked }: PooledSession, owner: SessionOwner, uri: string):
   if (linked.size > MAX_LINKED_RESOURCES && oldest !== undefined) linked.delete(oldest)
 }
 
-/** The key of a session that all callers share. */
 const SHARED = ''
 
 const keyOf = (owner: SessionOwner | undefined, uri = ''): string =>
   owner ? JSON.stringify([owner.authenticated, owner.name, owner.context ?? '', uri]) : SHARED
-
-/** A session that is being opened, and the calls that wait for it. */
-type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
 
 /**
  * The sessions of one agent with its MCP server: one for each owner, or one for all if the manifest says so, or if the
@@ -144,7 +139,7 @@ type Opening = { pooled: Promise<PooledSession | McpError>; calls: number }
  */
 class SessionPool {
   readonly #sessions = new Map<string, PooledSession>()
-  readonly #openings = new Map<string, Opening>()
+  readonly #openings = new Map<string, Promise<PooledSession | McpError>>()
   readonly #onToolsChanged: () => void
 
   constructor(onToolsChanged: () => void) {
@@ -158,14 +153,11 @@ class SessionPool {
       if (pooled.upstream !== target || pooled.session.isClosed()) this.retire(pooled)
     const opener = upstream.session === 'shared' ? undefined : owner
     const key = keyOf(opener)
-    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key)
-    if (pooled) {
-      pooled.calls++
-      return pooled
-    }
-    const opening = this.#openings.get(`${target} ${key}`) ?? this.#open(upstream, opener, fetch)
-    opening.calls++
-    return opening.pooled
+    const opening = this.#openings.get(`${target} ${key}`)
+    const pooled = this.#sessions.get(SHARED) ?? this.#sessions.get(key) ?? (opening && (await opening))
+    if (pooled === undefined) return this.#open(upstream, opener, fetch)
+    if ('session' in pooled) pooled.calls++
+    return pooled
   }
 
   release(pooled: PooledSession): void {
@@ -190,42 +182,36 @@ class SessionPool {
     return next && next.lastUsed + idleMs
   }
 
-  /** Opens a session. Two calls of one caller wait for the same one. */
-  #open(upstream: Upstream, owner: SessionOwner | undefined, fetch: UpstreamFetch): Opening {
+  /** Opens a session for a call. Others of the same caller wait for it. */
+  #open(upstream: Upstream, owner: SessionOwner | undefined, fetch: UpstreamFetch): Promise<PooledSession | McpError> {
     const target = JSON.stringify(upstream)
     const key = `${target} ${keyOf(owner)}`
-    const open = async (): Promise<PooledSession | McpError> => {
-      try {
-        const opened = await openSession(upstream.url, fetch, {
-          maxResponseBytes: MAX_TOOL_RESULT_BYTES,
-          onToolsChanged: this.#onToolsChanged,
-          // Callers who share an address may have chosen the same context.
-          ...(owner && { elicitations: owner.authenticated ? 'any' : 'only-call' }),
-        })
-        return 'failure' in opened ? opened.failure : this.#add(opened.session, target, owner, opening.calls)
-      } finally {
-        this.#openings.delete(key)
-      }
-    }
-    const opening: Opening = { pooled: open(), calls: 0 }
+    const opening = openSession(upstream.url, fetch, {
+      maxResponseBytes: MAX_TOOL_RESULT_BYTES,
+      onToolsChanged: this.#onToolsChanged,
+      // Callers who share an address may have chosen the same context.
+      ...(owner && { elicitations: owner.authenticated ? 'any' : 'only-call' }),
+    })
+      .then(opened => ('failure' in opened ? opened.failure : this.#add(opened.session, target, owner)))
+      .finally(() => this.#openings.delete(key))
     this.#openings.set(key, opening)
     return opening
   }
 
-  /** Adds a session, with the calls that wait for it: nothing may close it before they get it. */
-  #add(session: Session, upstream: string, caller: SessionOwner | undefined, calls: number): PooledSession {
+  /** Adds a session with the call that has opened it, so that nothing closes it before those that wait get it. */
+  #add(session: Session, upstream: string, caller: SessionOwner | undefined): PooledSession {
     const owner = session.isStateless ? undefined : caller
     const key = keyOf(owner)
     const other = this.#sessions.get(key)
     // Another caller of a server without sessions was faster.
     if (other?.upstream === upstream && !other.session.isClosed()) {
       void session.close()
-      other.calls += calls
+      other.calls++
       return other
     }
     if (other) this.retire(other)
     const linked = new Set<string>()
-    const pooled = { session, upstream, owner, linked, calls, isRetired: false, lastUsed: Date.now() }
+    const pooled = { session, upstream, owner, linked, calls: 1, isRetired: false, lastUsed: Date.now() }
     this.#sessions.set(key, pooled)
     this.#evict()
     return pooled

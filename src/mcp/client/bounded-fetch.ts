@@ -1,7 +1,6 @@
 import { canHaveBody, type UpstreamFetch } from '../../http/index.ts'
 import { NetworkError } from './mcp-error.ts'
 
-/** The bytes that a session may receive, and what to do when there are more. */
 type Bounds = {
   /** Limit of one response, event streams included. */
   maxResponseBytes: number

@@ -21,45 +21,40 @@ export type OnElicitation = (elicitation: Elicitation, signal: AbortSignal) => P
  */
 export type ElicitationPolicy = 'any' | 'only-call' | 'none'
 
-/** Aborts a call that is silent for too long, unless it waits for an answer of the caller. */
-export class SilenceTimer {
-  readonly #controller = new AbortController()
-  readonly signal = this.#controller.signal
-  readonly #timeoutMs: number
-  #timer: ReturnType<typeof setTimeout> | null = null
-  #elicitations = 0
-  #hasEnded = false
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs
-    this.restart()
+/** Creates a timer that aborts a call that is silent for too long, unless it waits for an answer of the caller. */
+export const createSilenceTimer = (timeoutMs: number) => {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let elicitations = 0
+  let hasEnded = false
+  const restart = (): void => {
+    clearTimeout(timer)
+    if (hasEnded || elicitations > 0) return
+    timer = setTimeout(() => controller.abort('The tool was silent for too long.'), timeoutMs)
   }
-
-  restart(): void {
-    clearTimeout(this.#timer)
-    if (this.#hasEnded || this.#elicitations > 0) return
-    this.#timer = setTimeout(() => this.#controller.abort('The tool was silent for too long.'), this.#timeoutMs)
-  }
-
-  /** Does not count until there is an answer. */
-  async pause<Result>(answer: Promise<Result>): Promise<Result> {
-    this.#elicitations++
-    clearTimeout(this.#timer)
-    try {
-      return await answer
-    } finally {
-      this.#elicitations--
-      this.restart()
-    }
-  }
-
-  end(): void {
-    this.#hasEnded = true
-    clearTimeout(this.#timer)
+  restart()
+  return {
+    signal: controller.signal,
+    restart,
+    /** Does not count until there is an answer. */
+    pause: async <Result>(answer: Promise<Result>): Promise<Result> => {
+      elicitations++
+      clearTimeout(timer)
+      try {
+        return await answer
+      } finally {
+        elicitations--
+        restart()
+      }
+    },
+    end: (): void => {
+      hasEnded = true
+      clearTimeout(timer)
+    },
   }
 }
 
-type RunningCall = { silence: SilenceTimer; onElicitation: OnElicitation }
+type RunningCall = { silence: ReturnType<typeof createSilenceTimer>; onElicitation: OnElicitation }
 
 /** The calls of tools that run in one session, and the function that passes on the elicitations of each. */
 export class RunningCalls {
@@ -73,7 +68,7 @@ export class RunningCalls {
 
   /** Adds a call, and times its silence until it is removed. */
   add(timeoutMs: number, onElicitation: OnElicitation): RunningCall {
-    const call = { silence: new SilenceTimer(timeoutMs), onElicitation }
+    const call = { silence: createSilenceTimer(timeoutMs), onElicitation }
     this.#calls.add(call)
     return call
   }

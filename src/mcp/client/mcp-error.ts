@@ -59,7 +59,6 @@ const SdkHttpError = v.object({
 })
 const SdkError = v.object({ name: v.literal('SdkError'), code: v.string() })
 
-/** An error response of JSON-RPC as the text of an HTTP error. */
 const ErrorBody = v.object({ error: v.object({ code: v.number(), message: v.string() }) })
 
 /** The members in which servers and their proxies describe an HTTP error otherwise. */

@@ -11,8 +11,8 @@ import {
   MAX_SKILLS,
 } from '../../limits.ts'
 import type { ElicitationPolicy } from './elicitation.ts'
-import { type McpError, notReady, truncate } from './mcp-error.ts'
-import { type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
+import { notReady, truncate } from './mcp-error.ts'
+import { type Failed, type ListKind, openSession, type ServerInfo, type Session } from './session.ts'
 
 /** Everything that an MCP server declares about itself. */
 export type Discovered = ServerInfo & { tools: Listed; resources?: Listed; prompts?: Listed }
@@ -69,12 +69,8 @@ const discoverOnce = async (url: string, fetch: UpstreamFetch, limits: SignalLim
   }
 }
 
-/** Requests a list page by page, until its end or a limit. */
-const listAll = async (
-  session: Session,
-  kind: ListKind,
-  { requestTimeoutMs, signal, maxItems, maxPages }: SignalLimits,
-): Promise<Listed | { failure: McpError }> => {
+const listAll = async (session: Session, kind: ListKind, limits: SignalLimits): Promise<Listed | Failed> => {
+  const { requestTimeoutMs, signal, maxItems, maxPages } = limits
   let items: Json[] = []
   const cursors = new Set<string>()
   for (let cursor: string | undefined; cursors.size < maxPages; ) {

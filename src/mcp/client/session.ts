@@ -28,7 +28,8 @@ const ReadResult = v.object({ contents: v.array(ResourceContents) })
 /** The lists of MCP: `tools/list`, `resources/list` and `prompts/list`. */
 export type ListKind = 'tools' | 'resources' | 'prompts'
 
-type Failed = { failure: McpError }
+/** A request that failed, and why. */
+export type Failed = { failure: McpError }
 type Opened = { session: Session } | Failed
 
 type RequestOptions = { timeoutMs: number; signal: AbortSignal }
@@ -87,7 +88,6 @@ export const openSession = async (url: string, fetch: UpstreamFetch, options: Se
   return { failure: { code: 'not-ready', message, ...(quote !== undefined && { quote }) } }
 }
 
-/** `mode` is how the client negotiates the version of MCP. */
 type OpenOptions = SessionOptions & { mode: 'legacy' | { pin: string } }
 
 const open = async (url: string, fetch: UpstreamFetch, options: OpenOptions): Promise<Opened> => {

@@ -3,13 +3,10 @@ import { config } from '../../config.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { MAX_TOOL_WAIT_SECONDS } from '../../limits.ts'
 import { type Answer, callAgent, isRunning, isWaiting, streamMessage, type Task } from './a2a-calls.ts'
-import { type Input, readArguments } from './arguments.ts'
 import type { McpExchange } from './exchange.ts'
-import { type Handle, issueHandle, openHandle, unknownHandle } from './handles.ts'
-import { type Answers, readAnswer, toInputRequests } from './questions.ts'
-import { errorResult, partsOf, textOf, toResult } from './results.ts'
-import { toCreatedTask } from './tasks.ts'
-import type { Tool } from './tools.ts'
+import { type Answers, errorResult, partsOf, readAnswer, textOf, toInputRequests, toResult } from './results.ts'
+import { type Handle, issueHandle, openHandle, toCreatedTask, unknownHandle } from './tasks.ts'
+import { type Input, readArguments, type Tool } from './tools.ts'
 
 /** The capabilities of an MCP client, and the parts of its request that are not arguments. */
 export type Client = {
@@ -46,7 +43,6 @@ export const callTool = async (call: ToolCall, args: JsonObject): Promise<CallTo
   return 'problem' in input ? errorResult(input.problem) : conclude(await send(call, input), call)
 }
 
-/** Sends the answers of the user to the task that asked, and goes on with it. */
 const answerQuestion = async (call: ToolCall, { task: taskId, context: contextId }: Handle) => {
   const { exchange, client } = call
   const asking = await callAgent(exchange, 'getTask', { id: taskId })
@@ -56,7 +52,6 @@ const answerQuestion = async (call: ToolCall, { task: taskId, context: contextId
   return conclude(await send(call, { parts: answer, taskId, contextId }), call)
 }
 
-/** Writes an answer of the agent as what the client can read. */
 const conclude = async (answer: Answer, { exchange, tool, client }: ToolCall) => {
   const form = { isOwnTool: tool.mcp !== undefined, isValidated: tool.definition.outputSchema !== undefined }
   const needsHandle = 'task' in answer && (isWaiting(answer.task) || (client.hasTasks && isRunning(answer.task)))
@@ -124,7 +119,6 @@ const sendMessage = async ({ exchange, client }: ToolCall, params: JsonObject, d
   return 'task' in found ? found : answer
 }
 
-/** Asks for a task until it ends, asks, or the deadline has passed. */
 const follow = async ({ exchange, client }: ToolCall, task: Task, deadline: number): Promise<Answer> => {
   const report = reportProgress(client)
   let found = task
@@ -147,7 +141,6 @@ const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve())
   })
 
-/** Returns a function that reports each new status of a task. */
 const reportProgress = ({ onProgress }: Client) => {
   let last = ''
   return (task: Task): void => {

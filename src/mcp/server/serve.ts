@@ -1,12 +1,6 @@
-import {
-  createMcpHandler,
-  type Implementation,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
+import { createMcpHandler, type Implementation, Server, type ServerContext } from '@modelcontextprotocol/server'
 import * as v from 'valibot'
+import { config } from '../../config.ts'
 import { CORS_HEADERS, PRIVATE_NO_STORE } from '../../http/index.ts'
 import { asObject, isJsonObject, type JsonObject } from '../../json/index.ts'
 import { HEARTBEAT_SECONDS } from '../../limits.ts'
@@ -24,6 +18,24 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 export const anySchemas = { params: v.any(), result: v.any() }
 
 const HEADERS = { ...CORS_HEADERS, 'Cache-Control': PRIVATE_NO_STORE }
+
+/** The declaration of a server. Clients may cache its lists as long as cards, and share them if all get the same. */
+type Declaration = { instructions: string; lists: readonly ('tools' | 'resources' | 'prompts')[]; isShared: boolean }
+
+/** Creates the MCP server of an agent or of this host, for one request. */
+export const createServer = (
+  info: Implementation,
+  { instructions, lists, isShared }: Declaration,
+  env: Env,
+): Server => {
+  const hint = { ttlMs: config(env).maxAgeSeconds * 1000, cacheScope: isShared ? 'public' : 'private' } as const
+  return new Server(info, {
+    capabilities: { ...Object.fromEntries(lists.map(list => [list, {}])), extensions: { [TASKS_EXTENSION]: {} } },
+    instructions,
+    cacheHints: Object.fromEntries([...lists.map(list => `${list}/list`), 'server/discover'].map(name => [name, hint])),
+    inputRequired: { legacyShim: false },
+  })
+}
 
 /** Answers the request of an MCP client with a server that is made for it alone. */
 export const serve = async ({ request, body }: McpExchange, server: Server): Promise<Response> => {
@@ -81,7 +93,3 @@ export const toClient = ({ mcpReq }: { mcpReq: McpRequest }): Client => {
     }),
   }
 }
-
-/** The error for parameters that are wrong. */
-export const invalidParams = (message: string): ProtocolError =>
-  new ProtocolError(ProtocolErrorCode.InvalidParams, message)

@@ -1,9 +1,12 @@
 import type { Tool as McpToolDefinition } from '@modelcontextprotocol/server'
+import * as v from 'valibot'
 import { toLine } from '../../api/catalogs/index.ts'
 import type { CallProfile } from '../../card/index.ts'
-import { indexModes, type McpTool } from '../../card/model/index.ts'
+import { indexModes, type McpTool, validate } from '../../card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, parseMediaRange } from '../../json/index.ts'
-import { MAX_TOOL_DESCRIPTION_LENGTH } from '../../limits.ts'
+import { MAX_TOOL_DESCRIPTION_LENGTH, MAX_TOOL_FILES } from '../../limits.ts'
+import { pick } from '../client/index.ts'
+import type { Part } from './a2a-calls.ts'
 
 /** The parts of the served card from which tools are made. */
 export type ToolCard = {
@@ -85,16 +88,9 @@ const toOwnTool = (name: string, skill: Skill, mcp: McpTool): Tool => {
 
 const toSkillTool = (name: string, skill: Skill, accepts: Accepted): Tool => {
   const examples = toExamples(skill)
-  const shown = examples.map(example => `- ${oneLine(example)}`)
-  const description = [skill.description ?? '', ...(shown.length > 0 ? [`Examples:\n${shown.join('\n')}`] : [])]
+  const list = describeList(skill.description, 'Examples', examples)
   return {
-    definition: {
-      name,
-      title: oneLine(skill.name ?? skill.id),
-      description: toText(description.join('\n\n')),
-      inputSchema: inputSchema(accepts, skill.inputSchema),
-      annotations: { openWorldHint: true },
-    },
+    ...toTool(name, skill.name ?? skill.id, list, inputSchema(accepts, skill.inputSchema)),
     skillId: skill.id,
     examples,
   }
@@ -103,19 +99,23 @@ const toSkillTool = (name: string, skill: Skill, accepts: Accepted): Tool => {
 const toOneTool = (id: string, card: ToolCard, found: { skill: Skill; accepts: Accepted }[]): Tool => {
   const modes = found.flatMap(({ skill }) => skill.inputModes ?? [])
   const accepts = toAccepted([...new Set([...(card.defaultInputModes ?? []), ...modes])])
-  const skills = found.map(({ skill }) => `- ${oneLine(`${skill.name ?? skill.id}: ${skill.description ?? ''}`)}`)
-  const description = [card.description ?? '', ...(skills.length > 0 ? [`Skills:\n${skills.join('\n')}`] : [])]
-  return {
-    definition: {
-      name: id,
-      title: oneLine(card.name),
-      description: toText(description.join('\n\n')),
-      inputSchema: inputSchema(accepts),
-      annotations: { openWorldHint: true },
-    },
-    examples: found.flatMap(({ skill }) => toExamples(skill)),
-  }
+  const skills = found.map(({ skill }) => `${skill.name ?? skill.id}: ${skill.description ?? ''}`)
+  const examples = found.flatMap(({ skill }) => toExamples(skill))
+  const list = describeList(card.description, 'Skills', skills)
+  return { ...toTool(id, card.name, list, inputSchema(accepts)), examples }
 }
+
+const describeList = (description = '', heading: string, items: readonly string[]): string => {
+  const lines = items.map(item => `- ${oneLine(item)}`)
+  return lines.length > 0 ? `${description}\n\n${heading}:\n${lines.join('\n')}` : description
+}
+
+const toTool = (name: string, title: string, description: string, inputSchema: McpToolDefinition['inputSchema']) => ({
+  definition: {
+    ...{ name, title: oneLine(title), description: toText(description), inputSchema },
+    annotations: { openWorldHint: true },
+  },
+})
 
 const toExamples = ({ examples }: Skill): string[] =>
   Array.isArray(examples) ? examples.filter(example => typeof example === 'string') : []
@@ -170,3 +170,65 @@ const MAX_LINE_LENGTH = 500
 
 /** Puts a text of others into one line. */
 export const oneLine = (text: string): string => toLine(text, MAX_LINE_LENGTH)
+
+const text = v.string('must be a string')
+const files = 'must be a list of files, each with mimeType and data (base64) or url'
+
+const File = v.pipe(
+  v.strictObject(
+    {
+      name: v.optional(text),
+      mimeType: text,
+      data: v.optional(v.pipe(text, v.base64('must be base64'))),
+      url: v.optional(text),
+    },
+    files,
+  ),
+  v.check(({ data, url }) => (data === undefined) !== (url === undefined), files),
+)
+
+const Arguments = v.strictObject(
+  {
+    message: v.optional(text),
+    data: v.optional(v.custom<Json>(() => true)),
+    files: v.optional(
+      v.pipe(v.array(File, files), v.maxLength(MAX_TOOL_FILES, `must be at most ${MAX_TOOL_FILES} files`)),
+    ),
+    contextId: v.optional(text),
+    taskId: v.optional(text),
+  },
+  'is no argument of this tool: it takes message, data, files, contextId and taskId',
+)
+
+/** The arguments of a tool as the parts of a message, and the ids of what it continues. */
+export type Input = { parts: Part[]; contextId?: string | undefined; taskId?: string | undefined }
+
+/** Reads the arguments of a tool. Returns what is wrong with them, for the model that calls it. */
+export const readArguments = (tool: Tool, args: JsonObject): Input | { problem: string } => {
+  const { mcp } = tool
+  if (mcp && !isAnswer(args, mcp.inputSchema))
+    return { parts: [{ data: { skillId: tool.skillId, arguments: args }, mediaType: 'application/json' }] }
+  // The others are those of the tool, without which some clients do not call it.
+  const read = validate(Arguments, mcp ? pick(args, 'taskId', 'message', 'data') : args)
+  if ('errors' in read)
+    return { problem: read.errors.map(({ pointer, message }) => `${pointer} ${message}.`).join('\n') }
+  const { message = '', data, files = [] } = read.output
+  // Models fill what they do not need with empty texts.
+  const [contextId, taskId] = [read.output.contextId || undefined, read.output.taskId || undefined]
+  const parts: Part[] = [
+    ...(message === '' ? [] : [{ text: message, mediaType: 'text/plain' }]),
+    ...(data === undefined ? [] : [{ data, mediaType: 'application/json' }]),
+    ...files.map(({ name, mimeType, data, url }) => ({
+      ...(data === undefined ? { url: url ?? '' } : { raw: data }),
+      mediaType: mimeType,
+      ...(name !== undefined && { filename: name }),
+    })),
+  ]
+  if (parts.length === 0 && taskId === undefined)
+    return { problem: 'The arguments need a message, data or files: for example {"message": "Hello"}.' }
+  return { parts, contextId, taskId }
+}
+
+/** Checks whether the arguments of an MCP server's own tool name a task, and are not for the tool. */
+const isAnswer = ({ taskId }: JsonObject, { properties = {} }: JsonObject): boolean =>
+  typeof taskId === 'string' && taskId !== '' && !Object.hasOwn(properties as object, 'taskId')

@@ -1,12 +1,5 @@
-import {
-  type A2ACall,
-  type CallError,
-  type OperationName,
-  operations,
-  type ResultFacts,
-  specifiedError,
-  specifiedErrors,
-} from '../../a2a/index.ts'
+import type { A2ACall, CallError, OperationName, ResultFacts } from '../../a2a/index.ts'
+import { operations, specifiedError, specifiedErrors } from '../../a2a/index.ts'
 import type { ObservedCall, Outcome } from '../../card/model/index.ts'
 
 /** A call as an agent was called. `hasPushConfig` is set if its message configures push notifications. */

@@ -6,9 +6,8 @@ import { KvCache } from './kv-cache.ts'
 
 export type { CallEnd } from './call-outcome.ts'
 export * from './observed-calls.ts'
-export { cacheReceipt, readReceipt } from './receipts.ts'
 export * from './start.ts'
-export { cacheRegistered, cacheRemoved, purgeLists } from './write-through.ts'
+export { cacheReceipt, cacheRegistered, cacheRemoved, purgeLists, readReceipt } from './write-through.ts'
 
 /** The time that the Registry has to respond. Monitors wait 10 seconds, as a rule. */
 const TIMEOUT_MS = 4_000

@@ -6,10 +6,7 @@ import { BATCH_DELAY_MS, MAX_BATCHED_BYTES, type ReadValue, readInBatch, readOne
 /** A value, null for none, and the length of the text that it was parsed from. */
 type Parsed<Value> = { value: Value | null; length?: number }
 
-/**
- * The value of a key, its revision `seq`, and the number of bytes that KV has under that key, if known. A lower
- * `seq` never replaces a higher one.
- */
+/** The value of a key, its number of bytes in KV, if known, and its revision `seq`: a lower one never replaces it. */
 export type Versioned<Value> = Parsed<Value> & { seq: number; bytes?: number }
 
 type CacheEntry<Value> = Required<Omit<Versioned<Value>, 'length'>> & {

@@ -113,7 +113,6 @@ export const openWebhookQueue = (sql: SqlStorage, changes: ChangeFeed, env: Env)
     return 0
   }
 
-  /** Returns the state of the webhook for monitors; null without one. */
   const health = (): WebhookHealth | null => {
     const row = selectQueue()
     const { webhookUrl: url } = config(env)

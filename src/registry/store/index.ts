@@ -1,5 +1,4 @@
 export type { BatchResult, Registered, Removed, WriteRejection } from './registrations.ts'
 export * from './registry.ts'
 export type { RefreshBase } from './source-state.ts'
-export type { SigningState } from './stale-signatures.ts'
-export type { RegistryHealth } from './store.ts'
+export type { RegistryHealth, SigningState } from './store.ts'

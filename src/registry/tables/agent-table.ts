@@ -6,8 +6,7 @@ import type { Registration } from '../prepare.ts'
 import { type ListedAgent, SearchFields, Summary } from '../search-fields.ts'
 import { defineTable, exists, insertRow, type Row, selectAll, selectFirst, selectValue, updateRow } from '../sql.ts'
 import { etag, flag, json, ofRevision } from './column-formats.ts'
-import { selectDocuments } from './document-table.ts'
-import { IS_SIGNED_BY_HOST } from './signature-table.ts'
+import { IS_SIGNED_BY_HOST, selectDocuments } from './document-table.ts'
 import { selectSource } from './source-table.ts'
 
 /**

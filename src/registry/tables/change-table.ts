@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { ChangeClass } from '../../card/model/index.ts'
-import { revisionNumber, timestamp } from '../../card/model/index.ts'
+import { type ChangeClass, revisionNumber, timestamp } from '../../card/model/index.ts'
 import { MAX_STORED_CHANGES } from '../../limits.ts'
 import { appendEntry } from '../audit/index.ts'
 import type { WriteCause } from '../prepare.ts'

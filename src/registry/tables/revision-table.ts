@@ -8,8 +8,8 @@ import type { Registration } from '../prepare.ts'
 import { defineTable, deleteRows, insertRow, type Row, selectAll, selectFirst, selectValue } from '../sql.ts'
 import { type Agent, agents, isListed, nextPublication, selectAgent, storeAgent, versionOf } from './agent-table.ts'
 import { changeClass, json, ofRevision, text, tier } from './column-formats.ts'
+import { observations } from './conformance-tables.ts'
 import { documents } from './document-table.ts'
-import { observations } from './observation-table.ts'
 import { indexAgent, unindexAgent } from './search-index.ts'
 import { StoredDrift, serializeDrift } from './source-table.ts'
 
@@ -93,10 +93,7 @@ const toStored = (sql: SqlStorage, id: string, row: StoredRow): StoredRevision =
   }
 }
 
-/**
- * Makes a registration the newest revision of its agent, which is `before` until then, without the documents of its
- * cards. Returns its `seq`.
- */
+/** Makes a registration, without the documents of its cards, the newest revision after `before`. Returns its `seq`. */
 export const appendRevision = (
   sql: SqlStorage,
   registration: Registration,

@@ -4,13 +4,8 @@ import type { Source } from '../../card/manifest/index.ts'
 import { jsonObject, timestamp } from '../../card/model/index.ts'
 import { isJsonObject } from '../../json/index.ts'
 import type { SourceHealth } from '../kv-format.ts'
-import {
-  type CardVerification,
-  type PendingCard,
-  SourceFailure,
-  type SourceRecord,
-  Validators,
-} from '../source-record.ts'
+import type { CardVerification, PendingCard, SourceRecord } from '../source-record.ts'
+import { SourceFailure, Validators } from '../source-record.ts'
 import { defineTable, deleteRows, type Row, selectAll, selectFirst, selectValue, storeRow } from '../sql.ts'
 import { agentId, count, json, text } from './column-formats.ts'
 

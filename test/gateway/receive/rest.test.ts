@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RestExchange } from '../../../src/gateway/receive/rest.ts'
+import { RestExchange } from '../../../src/gateway/receive/index.ts'
 import { gateWith } from '../../support/calls.ts'
 import { executionContext } from '../../support/kv.ts'
 

@@ -8,7 +8,7 @@ import { permit } from '../../../src/gateway/gate/admit.ts'
 import type { Permitted } from '../../../src/gateway/gate/exchange.ts'
 import { toClientResponse } from '../../../src/gateway/responses/client-response.ts'
 import { send } from '../../../src/gateway/send.ts'
-import type { UpstreamMessage } from '../../../src/gateway/upstream/request.ts'
+import type { UpstreamMessage } from '../../../src/gateway/upstream/index.ts'
 import '../../support/workers/identity-transform-stream.ts'
 import { numberedEvent } from '../../support/answers.ts'
 import {
@@ -46,8 +46,8 @@ const exchangeCall = async ({ call: changes, permitted, profile, env, headers }:
   const variables = { REGISTRY, ALLOWED_ORIGINS: agent.origin, ...env } as unknown as Env
   const gate = gateWith({ targets: [target], ...profile }, variables)
   const exchange = exchangeWith(gate, call, { 'Content-Type': 'application/json', ...headers })
-  const sent = { ...permit(gate, call), ...permitted }
-  return { result: await send(sent, gate.profile.targets[0] ?? target, gate, exchange), exchange }
+  const sent = { ...permit(gate, call), ...permitted, target: gate.profile.targets[0] ?? target }
+  return { result: await send(sent, exchange), exchange }
 }
 
 const sendCall = async (sent?: Sent) => (await exchangeCall(sent)).result

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { OwnerStore, type PagePosition } from '../../../src/gateway/tasks/owner-store.ts'
+import { createOwnerStore, type OwnerStore, type PagePosition } from '../../../src/gateway/tasks/owner-store.ts'
 import { taskKey } from '../../../src/gateway/tasks/owner-table.ts'
 import { MAX_PAGE_TOKEN_LENGTH, OWNED_ID_LIFETIME_SECONDS } from '../../../src/limits.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
@@ -12,7 +12,7 @@ let store: OwnerStore
 beforeEach(async () => {
   vi.useFakeTimers({ now: 0, toFake: ['Date'] })
   storage = openStorage()
-  store = new OwnerStore(storage.storage)
+  store = createOwnerStore(storage.storage)
   await store.record('token:a', { tasks: ['a1', 'a2', 'a3'], contexts: [] })
   await store.record('token:b', { tasks: ['b1'], contexts: [] })
 })
@@ -72,7 +72,7 @@ describe('a page of tasks', () => {
 
   it('cannot be continued with the token of another caller or agent, nor with one that was changed or is none', async () => {
     const { nextPageToken } = await page(['a1'], 'next')
-    const other = new OwnerStore(openStorage().storage)
+    const other = createOwnerStore(openStorage().storage)
     await other.record('token:a', { tasks: ['a1', 'a2'], contexts: [] })
     await other.page('token:a', { tasks: ['a1'], next: 'next', position: FIRST_PAGE, size: 2 })
     expect([
@@ -101,7 +101,7 @@ describe('a page of tasks', () => {
 })
 
 it('loses no owner when the object starts again', async () => {
-  store = new OwnerStore(storage.storage)
+  store = createOwnerStore(storage.storage)
   expect(await store.use('token:a', { tasks: ['a1'], contexts: [] }, false)).not.toBeNull()
 })
 
@@ -116,7 +116,7 @@ describe('responses that arrive at the same time', () => {
       return exec.mock.calls.filter(([query]) => isRecorded(query)).length
     })
     expect(await Promise.all(whenSent)).toEqual([1, 1, 1])
-    store = new OwnerStore(storage.storage)
+    store = createOwnerStore(storage.storage)
     for (const id of ['t1', 't2', 't3']) expect(await store.use(`token:${id}`, started(id), false), id).not.toBeNull()
   })
 
@@ -147,7 +147,7 @@ describe('responses that arrive at the same time', () => {
 
   it('are withheld if the alarm cannot be set, and set it with the next ones', async () => {
     storage = openStorage()
-    store = new OwnerStore(storage.storage)
+    store = createOwnerStore(storage.storage)
     vi.spyOn(storage.storage, 'setAlarm').mockRejectedValueOnce(new Error('down'))
     await expect(store.record('token:c', started('t1'))).rejects.toThrow('down')
     expect(await store.record('token:c', started('t1'))).toBe(true)
@@ -168,7 +168,7 @@ it('forgets everything about an agent that was removed', async () => {
 describe('the alarm', () => {
   it('is set by the first message in a context, too, and not by a call that only reads', async () => {
     storage = openStorage()
-    store = new OwnerStore(storage.storage)
+    store = createOwnerStore(storage.storage)
     const ids = { tasks: [], contexts: ['c'] }
     for (const [claim, at] of [
       [false, null],

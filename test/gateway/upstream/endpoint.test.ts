@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTarget } from '../../../src/card/model/calls.ts'
-import { Endpoint, resolveUpstream } from '../../../src/gateway/upstream/endpoint.ts'
+import { Endpoint, resolveUpstream } from '../../../src/gateway/upstream/index.ts'
 import { profileWith } from '../../support/calls.ts'
 
 const host = 'cards.example.com'

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CallTarget } from '../../../src/card/model/calls.ts'
-import {
-  type HeaderSource,
-  rewriteRoutingParams,
-  sentType,
-  upstreamHeaders,
-} from '../../../src/gateway/upstream/request.ts'
+import type { HeaderSource } from '../../../src/gateway/upstream/index.ts'
+import { rewriteRoutingParams, sentType, upstreamHeaders } from '../../../src/gateway/upstream/index.ts'
 import { appendVia, continueTrace } from '../../../src/http/headers.ts'
 
 const secret = { secret: 's3cret' }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { callWithElicitation, type ElicitResult, SilenceTimer } from '../../../src/mcp/client/elicitation.ts'
+import { callWithElicitation, createSilenceTimer, type ElicitResult } from '../../../src/mcp/client/elicitation.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 
@@ -77,9 +77,9 @@ describe('callWithAnswers', () => {
   })
 })
 
-describe('SilenceTimer', () => {
+describe('createSilenceTimer', () => {
   it('aborts after the timeout, which begins again with each sign of life', () => {
-    const timer = new SilenceTimer(1_000)
+    const timer = createSilenceTimer(1_000)
     vi.advanceTimersByTime(999)
     timer.restart()
     vi.advanceTimersByTime(999)
@@ -89,7 +89,7 @@ describe('SilenceTimer', () => {
   })
 
   it('does not count while an answer is awaited, nor after the end', async () => {
-    const timer = new SilenceTimer(1_000)
+    const timer = createSilenceTimer(1_000)
     const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
     const waiting = answers.map(({ promise }) => timer.pause(promise))
     timer.restart()

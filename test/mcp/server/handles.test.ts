@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ANONYMOUS, type Authentication } from '../../../src/auth/principal.ts'
-import { issueHandle, openHandle } from '../../../src/mcp/server/handles.ts'
+import { issueHandle, openHandle } from '../../../src/mcp/server/tasks.ts'
 import { makeSigningKey } from '../../support/signing-key.ts'
 
 const [first, second] = [makeSigningKey(), makeSigningKey()].map(key => JSON.stringify(key)) as [string, string]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Part, Task } from '../../../src/mcp/server/a2a-calls.ts'
-import { readAnswer, toInputRequests } from '../../../src/mcp/server/questions.ts'
+import { readAnswer, toInputRequests } from '../../../src/mcp/server/results.ts'
 
 const asking = (...parts: Part[]): Task => ({
   ...{ id: 't', status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts } } },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallProfile } from '../../../src/card/index.ts'
-import { readArguments } from '../../../src/mcp/server/arguments.ts'
-import { type ToolCard, toTools } from '../../../src/mcp/server/tools.ts'
+import { readArguments, type ToolCard, toTools } from '../../../src/mcp/server/tools.ts'
 import { profileWith } from '../../support/calls.ts'
 
 const makeTools = (card: Partial<ToolCard>, profile: Partial<CallProfile> = {}) =>

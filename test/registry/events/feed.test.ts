@@ -5,7 +5,7 @@ import {
   MAX_EVENT_STREAMS,
   MAX_STORED_CHANGES,
 } from '../../../src/limits.ts'
-import { EventFeed, type Socket } from '../../../src/registry/events/feed.ts'
+import { createEventFeed, type Socket } from '../../../src/registry/events/feed.ts'
 import { Events } from '../../../src/registry/events/start.ts'
 import type { StoredChange } from '../../../src/registry/tables/change-table.ts'
 import { openStorage, type TestStorage } from '../../support/storage.ts'
@@ -39,7 +39,7 @@ let sockets: { socket: FakeSocket; tag: string }[]
 let recorded: number
 let storage: TestStorage
 let env: Env
-let feed: EventFeed
+let feed: ReturnType<typeof createEventFeed>
 
 const getWebSockets = (tag?: string) =>
   sockets.filter(each => tag === undefined || each.tag === tag).map(each => each.socket)
@@ -54,7 +54,7 @@ const createState = () =>
 
 /** Starts the object anew, as after hibernation. */
 const wake = () => {
-  feed = new EventFeed(createState(), env)
+  feed = createEventFeed(createState(), env)
 }
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addMediaTypes, createObservations, type Observations } from '../../../src/card/model/observed-calls.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
+import { recordObservations, selectObservations } from '../../../src/registry/tables/conformance-tables.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
-import { recordObservations, selectObservations } from '../../../src/registry/tables/observation-table.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

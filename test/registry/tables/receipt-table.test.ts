@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { StoredReceipt } from '../../../src/card/model/receipt-format.ts'
-import { buildEntry } from '../../../src/registry/store/kv-entries.ts'
+import { buildEntry } from '../../../src/registry/store/publisher.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
+import { beginCheck, endCheck } from '../../../src/registry/tables/conformance-tables.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
-import { beginCheck, endCheck } from '../../../src/registry/tables/receipt-table.ts'
 import { receiptOf, registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

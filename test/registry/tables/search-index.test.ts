@@ -9,8 +9,8 @@ import {
 } from '../../../src/registry/search-terms.ts'
 import { register, remove } from '../../../src/registry/store/registrations.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
+import { saveSigning } from '../../../src/registry/tables/document-table.ts'
 import { indexAgent, type SearchQuery, search } from '../../../src/registry/tables/search-index.ts'
-import { saveSigning } from '../../../src/registry/tables/signature-table.ts'
 import { registration } from '../../support/registrations.ts'
 import { openSql } from '../../support/storage.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { WriteResult } from '../../../src/registry/sql.ts'
-import { buildEntry } from '../../../src/registry/store/kv-entries.ts'
+import { buildEntry } from '../../../src/registry/store/publisher.ts'
 import type { Registry } from '../../../src/registry/store/registry.ts'
 import { createTables } from '../../../src/registry/tables/create.ts'
 import { issueToken, revokeToken } from '../../../src/registry/tables/token-table.ts'
