@@ -35,12 +35,22 @@ export const readHost = (directory: string, config = join(import.meta.dirname, '
 const MAIN = 'index.js'
 
 /** Returns the modules that every start compiles and evaluates: those that the main module imports statically. */
-export const startModules = ({ modules }: HostBundle): Record<string, string> => {
-  const reached = new Set([MAIN])
+export const startModules = ({ modules }: HostBundle): Record<string, string> => staticModules(modules, MAIN)
+
+/** Returns a module with those that it imports statically, and these, and so on. */
+export const staticModules = (modules: Readonly<Record<string, string>>, first: string): Record<string, string> => {
+  const reached = new Set([first])
   for (const name of reached)
-    for (const [, imported = ''] of (modules[name] ?? '').matchAll(/(?:from|import)\s*["']\.\/([^"']+)["']/g))
+    for (const [, imported = ''] of (modules[name] ?? '').matchAll(/(?:from|import)\s*["'`]\.\/([^"'`]+)["'`]/g))
       reached.add(imported)
   return Object.fromEntries([...reached].map(name => [name, modules[name] ?? '']))
+}
+
+/** Returns the scripts that pages load, by name, of the host that `npm run build` has written into a directory. */
+export const readScripts = (directory: string): Record<string, string> => {
+  const assets = join(directory, 'public/assets')
+  const names = readdirSync(assets).filter(name => name.endsWith('.js'))
+  return Object.fromEntries(names.map(name => [name, readFileSync(join(assets, name), 'utf8')]))
 }
 
 /** Joins the modules of the host into one, as a bundler without code splitting would. */

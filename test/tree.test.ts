@@ -7,7 +7,7 @@ const MAX_IMPORTS_PER_100_LINES = 6
 const MAX_COLUMNS = 120
 
 const root = join(import.meta.dirname, '..')
-const modules = globSync('{src,cli}/**/*.ts', { cwd: root, exclude: ['**/*.d.ts'] })
+const modules = globSync('{src,cli}/**/*.{ts,tsx}', { cwd: root, exclude: ['**/*.d.ts'] })
   .sort()
   .map(path => {
     const text = readFileSync(join(root, path), 'utf8')

@@ -7,16 +7,20 @@ const root = join(import.meta.dirname, '..')
 
 const shims = join(root, 'src/mcp/client/client-shims.ts')
 
+/** How JSX is compiled: the same components become text in the Worker, and elements in a browser. */
+const jsxOf = (importSource: string) => ({ runtime: 'automatic', importSource, development: false }) as const
+
 /** What every bundle for the Workers runtime is built with. */
 export const workerOptions = {
   external: /^(cloudflare|node):/,
   platform: 'neutral',
+  tsconfig: false,
   resolve: {
     conditionNames: ['workerd', 'worker', 'browser', 'import'],
     mainFields: ['browser', 'module', 'main'],
     alias: { '@modelcontextprotocol/client/_shims': shims },
   },
-  transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' } },
+  transform: { target: 'es2024', define: { 'process.env.NODE_ENV': '"production"' }, jsx: jsxOf('hono/jsx') },
   onLog: (level, log, print) => {
     // Rolldown would leave the import as it is, and the Worker could not start.
     if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
@@ -41,7 +45,7 @@ export const buildWorker = async (directory: string, plugins: Plugin[] = []): Pr
       ...workerOptions.resolve,
       alias: { ...workerOptions.resolve.alias, '@modelcontextprotocol/server/_shims': shims },
     },
-    plugins: [withoutUnused, withOneCore, ...plugins],
+    plugins: [withoutUnused, withoutUnusedParts, withOneCore, withOneSdk, ...plugins],
     transform: {
       ...workerOptions.transform,
       define: { ...workerOptions.transform.define, ASSET_PATHS: JSON.stringify(paths) },
@@ -104,6 +108,45 @@ const withoutUnused: Plugin = {
   },
 }
 
+/** Parts of packages that this host never uses, by file: what a search finds, and what is left of it. */
+const unusedParts: readonly (readonly [file: RegExp, search: RegExp, rest: string])[] = [
+  // No page has a context, or elements that move into the head by themselves.
+  [
+    /hono\/dist\/jsx\/context\.js$/,
+    /[\s\S]*/,
+    `export const globalContexts = [], useContext = () => {}, createContext = () => ({ children }) => children
+export const captureRenderContext = () => runWithRenderContext, runWithRenderContext = render => render()`,
+  ],
+  [
+    /hono\/dist\/jsx\/intrinsic-element\/components\.js$/,
+    /[\s\S]*/,
+    'export const components_exports = { __proto__: null }',
+  ],
+  // The policy of pages forbids styles of elements.
+  [/hono\/dist\/jsx\/utils\.js$/, /styleObjectForEach = /, '$&() => {}, unused = '],
+  // The login of the MCP client with OAuth begins only with a provider of credentials: it has none.
+  [
+    /@modelcontextprotocol\/client\/dist\/public-[\w-]+\.mjs$/,
+    /^async function authInternal\([\s\S]*?^}$/m,
+    'const authInternal = () => {}',
+  ],
+  // Pictures draw the modules of a code themselves.
+  [/qr\/index\.js$/, /(?<=return renderRaw\(r\);)[\s\S]*?(?=return err\()/, ''],
+]
+
+const withoutUnusedParts: Plugin = {
+  name: 'without-unused-parts',
+  transform: {
+    filter: { id: unusedParts.map(([file]) => file) },
+    handler: (text, id) => {
+      const [, search, rest = ''] = unusedParts.find(([file]) => file.test(id)) ?? []
+      if (search === undefined) return null
+      if (!search.test(text)) throw new Error(`${id} has no ${search} any more`)
+      return { code: text.replace(search, rest), map: null }
+    },
+  },
+}
+
 /** What both packages of MCP bundle: the same source, of which each leaves out what it does not need. */
 const coreOf = (name: string): string => {
   const [path] = globSync(join(root, `node_modules/@modelcontextprotocol/${name}/dist/src-*.mjs`))
@@ -138,6 +181,46 @@ const withOneCore: Plugin = {
   },
 }
 
+const sdk = join(root, 'node_modules/@a2a-js/sdk/dist')
+const sdkEntries = ['index.js', 'errors/index.js'].map(name => realpathSync(join(sdk, name)))
+
+/** Splits a module into its declarations by name. */
+const declarationsOf = (code: string): Map<string, string> => {
+  const start = /^(?=(?:var|const|class|function|async function) |export |import |\/\/)/m
+  const parts = code.split(start).flatMap((text): [string, string][] => {
+    const [, name] = /^(?:var|const|class|function\*?|async function\*?) ([\w$]+)/.exec(text) ?? []
+    return name === undefined ? [] : [[name, text]]
+  })
+  return new Map(parts)
+}
+
+/** Takes for the server of A2A's SDK what other entries of the package have word for word: each is bundled by itself. */
+const withOneSdk: Plugin = {
+  name: 'with-one-sdk',
+  transform: {
+    filter: { id: /@a2a-js\/sdk\/dist\/(?:errors\/|server\/)?index\.js$/ },
+    handler: (code, id) => {
+      const isServer = !sdkEntries.includes(id)
+      const server = declarationsOf(isServer ? code : readFileSync(join(sdk, 'server/index.js'), 'utf8'))
+      const sharedWith = (other: string) =>
+        [...declarationsOf(other)].filter(([name, text]) => server.get(name) === text)
+      if (!isServer) {
+        const list = sharedWith(code).map(([name]) => `${name} as sdk_${name}`)
+        return { code: `${code}\nexport { ${list.join(', ')} }`, map: null }
+      }
+      const shared = sdkEntries.map(path => [path, sharedWith(readFileSync(path, 'utf8'))] as const)
+      const imports = shared.map(([path, declarations]) => {
+        const list = declarations.map(([name]) => `sdk_${name} as ${name}`)
+        return `import { ${list.join(', ')} } from ${JSON.stringify(path)}\n`
+      })
+      const rest = shared
+        .flatMap(([, declarations]) => declarations)
+        .reduce((all, [, text]) => all.replace(text, () => ''), code)
+      return { code: imports.join('') + rest, map: null }
+    },
+  },
+}
+
 type Content = string | Uint8Array
 
 const contentOf = (file: RolldownOutput['output'][number]): Content => (file.type === 'chunk' ? file.code : file.source)
@@ -149,9 +232,14 @@ const contentOf = (file: RolldownOutput['output'][number]): Content => (file.typ
 const buildAssets = async (): Promise<{ files: Map<string, Content>; paths: Record<string, string> }> => {
   const { output } = await build({
     cwd: root,
-    input: globSync('src/pages/browser/*.ts', { cwd: root }).sort(),
+    input: globSync('src/pages/browser/*.{ts,tsx}', { cwd: root }).sort(),
     platform: 'browser',
-    transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"' } },
+    tsconfig: false,
+    transform: {
+      target: 'es2022',
+      define: { 'process.env.NODE_ENV': '"production"' },
+      jsx: jsxOf('hono/jsx/dom'),
+    },
     write: false,
     output: {
       format: 'esm',
@@ -161,8 +249,10 @@ const buildAssets = async (): Promise<{ files: Map<string, Content>; paths: Reco
       chunkFileNames: 'assets/[name]-[hash].js',
     },
   })
-  const styles = globSync('src/pages/styles/*.css', { cwd: root }).sort()
-  const styleSheet = styles.map(path => readFileSync(join(root, path), 'utf8')).join('\n')
+  // The first one declares the order of the layers; the rules of one page are beside its component.
+  const styles = ['styles/base.css', 'styles/layout.css', 'styles/components.css', '*/**/*.css']
+  const stylePaths = new Set(styles.flatMap(each => globSync(`src/pages/${each}`, { cwd: root }).sort()))
+  const styleSheet = [...stylePaths].map(path => readFileSync(join(root, path), 'utf8')).join('\n')
   const stylePath = `/assets/site-${createHash('sha256').update(styleSheet).digest('hex').slice(0, 8)}.css`
   const scripts = output.filter(file => file.type === 'chunk' && file.isEntry)
   return {

@@ -1,4 +1,4 @@
-import { facetNames } from '../../src/pages/catalog/filters.ts'
+import { facetNames } from '../../src/pages/catalog/facets.ts'
 import { splitWords, toMatchExpressions } from '../../src/registry/search-terms.ts'
 import type { SearchQuery } from '../../src/registry/tables/search-index.ts'
 import { wordOf } from '../registry-agents.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gzipBytes, readHost, startModules } from '../../bench/bundle.ts'
+import { gzipBytes, readHost, readScripts, startModules, staticModules } from '../../bench/bundle.ts'
 
 const host = readHost('out')
 
@@ -23,5 +23,25 @@ describe('the built Worker', () => {
 
   it('evaluates at most 4 modules at a start, because each one costs time', () => {
     expect(Object.keys(startModules(host)).length).toBeLessThanOrEqual(4)
+  })
+})
+
+describe('the scripts of pages', () => {
+  const scripts = readScripts('out')
+  const sizeOf = (prefix: string): number => {
+    const name = Object.keys(scripts).find(each => each.startsWith(`${prefix}-`)) ?? ''
+    return gzipBytes(staticModules(scripts, name))
+  }
+
+  it('have at most 15 KiB, gzipped, that a page loads before it can be used', () => {
+    for (const page of ['card-page', 'catalog-page', 'lint-page', 'manage'])
+      expect(sizeOf(page), page).toBeLessThan(15 * 1024)
+  })
+
+  it('have at most 60 KiB, gzipped, in the console', () => {
+    const [, opened = ''] = /import\([`'"]\.\/(console-[\w-]+\.js)/.exec(Object.values(scripts).join('')) ?? []
+    const size = gzipBytes(staticModules(scripts, opened))
+    expect(size).toBeGreaterThan(20 * 1024)
+    expect(size).toBeLessThan(60 * 1024)
   })
 })

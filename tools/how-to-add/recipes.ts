@@ -190,6 +190,29 @@ export const ping = endpoint(
     ),
   },
   {
+    row: 'a page',
+    edits: {
+      'src/pages/about-page.tsx': `import { scriptPage } from './layout/index.ts'
+
+/** \`GET /about\`: says whose host this is. */
+export const getAboutPage = scriptPage('Get the page about this host', () => ({
+  title: 'About',
+  main: <h1>About this host</h1>,
+}))
+`,
+      'src/pages/index.ts': insertBefore('export { getCardPage }', "export { getAboutPage } from './about-page.tsx'\n"),
+      'src/app.ts': insertBefore("  route('GET', '/lint'", "  route('GET', '/about', lazy(pages, 'getAboutPage')),\n"),
+    },
+    test: testOf(
+      'serves and describes the page',
+      `  const page = await host.fetch('/about', { headers: { Accept: 'text/html' } })
+  expect([page.status, page.headers.get('Content-Security-Policy')]).toEqual([200, expect.stringContaining("'none'")])
+  expect(await page.text()).toContain('<h1>About this host</h1>')
+  const { paths } = (await (await host.fetch('/openapi.json', { headers })).json()) as { paths: object }
+  expect(Object.keys(paths)).toContain('/about')`,
+    ),
+  },
+  {
     row: 'a problem',
     edits: {
       'src/problems.ts': insertBefore("  'host-taken':", "  'gone-fishing': [410, 'the host has gone fishing'],\n"),

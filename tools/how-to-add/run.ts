@@ -53,7 +53,7 @@ const prove = (recipe: Recipe): void => {
   try {
     copyTree(directory)
     applyEdits(recipe, directory)
-    runIn(directory, 'node', 'tools/docs/index.ts')
+    runIn(directory, 'node', '--import', './tools/jsx.ts', 'tools/docs/index.ts')
     // Tests of neighbors list all rows, too: the row of a test is not part of a recipe.
     runIn(directory, 'tsc', '-b', 'src', 'cli', 'src/pages/browser')
     writeFileSync(join(directory, 'test/how-to-add.test.ts'), recipe.test)

@@ -8,10 +8,11 @@ import { readDocument, readReceipt } from '../../registry/edge/index.ts'
 import { isStale, staleHeaders } from '../../registry/index.ts'
 import { getRegistry } from '../../registry/store/index.ts'
 import { textResponse } from '../layout/index.ts'
-import { checkedSegment, renderBadge } from './badge.ts'
-import { CARD_STYLE, renderBusinessCard } from './card-image.ts'
+import { checkedSegment, renderBadge } from './badge.tsx'
+import { CARD_STYLE, renderBusinessCard } from './card-image.tsx'
 
-export { renderMonogram } from './monogram.ts'
+export { Monogram } from './monogram.tsx'
+export { firstSentence } from './text-layout.ts'
 
 const picture = {
   tag: 'pages',

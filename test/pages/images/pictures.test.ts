@@ -3,15 +3,15 @@ import jsQR from 'jsqr'
 import { describe, expect, it } from 'vitest'
 import type { AgentCard } from '../../../src/card/model/agent-card.ts'
 import type { Receipt } from '../../../src/card/model/receipt-format.ts'
-import { BADGE_COLORS, checkedSegment, declaredVersions, renderBadge } from '../../../src/pages/images/badge.ts'
+import { BADGE_COLORS, checkedSegment, declaredVersions, renderBadge } from '../../../src/pages/images/badge.tsx'
 import {
   arrangeChips,
   type BusinessCard,
   CARD_COLORS,
   CARD_STYLE,
   renderBusinessCard,
-} from '../../../src/pages/images/card-image.ts'
-import { MONOGRAM_COLORS, monogramOf } from '../../../src/pages/images/monogram.ts'
+} from '../../../src/pages/images/card-image.tsx'
+import { MONOGRAM_COLORS, monogramOf } from '../../../src/pages/images/monogram.tsx'
 import { bilingualCard } from '../../support/cards/cards.ts'
 import { receiptOf } from '../../support/registrations.ts'
 import { parseSvg, type SvgElement, textsOf } from './svg.ts'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { CARD_STYLE } from '../../../src/pages/images/card-image.ts'
+import type { AgentCard } from '../../../src/card/model/agent-card.ts'
+import { renderBadge } from '../../../src/pages/images/badge.tsx'
+import { CARD_STYLE, renderBusinessCard } from '../../../src/pages/images/card-image.tsx'
 import { bilingualCard, minimalCard } from '../../support/cards/cards.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { parseSvg, textsOf } from './svg.ts'
@@ -66,6 +68,16 @@ describe.each(pictures)('GET /agents/{id}/%s', file => {
     const response = await host.fetch(`/agents/pictured-hidden/${file}`, { headers: bearer })
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
     expect(parseSvg(await response.text())[0]?.name).toBe('svg')
+  })
+})
+
+describe('a picture', () => {
+  it('is as hono/jsx and qr write it, of which the build leaves out parts', async () => {
+    const card = await (await host.fetch('/agents/pictured/.well-known/agent-card.json')).json<AgentCard>()
+    const url = new URL('/agents/pictured', host.url).href
+    const [image, badge] = [renderBusinessCard({ id: 'pictured', card, url }), renderBadge(card)]
+    const texts = pictures.map(async file => (await host.fetch(`/agents/pictured/${file}`)).text())
+    expect(await Promise.all(texts)).toEqual([image.toString(), badge.toString()])
   })
 })
 

@@ -100,7 +100,9 @@ describe('wrapLine', () => {
       ['a long word after another', 'we wwwwwwwwwwww', 6, 3, ['we', 'wwwwww', 'wwwwww']],
       ['words at hyphens', 'Baden-Baden', 5, 2, ['Baden-', 'Baden']],
       ['ideographs anywhere', '天気予報', 3, 2, ['天気', '予報']],
-      ['no line before a closing mark', '天気予報。', 4.3, 2, ['天気予', '報。']],
+      ['no line before a closing mark', '天気予報。', 4.3, 2, ['天気', '予報。']],
+      ['no line after an opening mark', '天気「予報」', 4.3, 2, ['天気', '「予報」']],
+      ['Latin between words only', 'an agent(now)', 6.2, 2, ['an', 'agent(now)']],
       ['Thai between words', 'ผู้ช่วยอากาศ', 4.5, 2, ['ผู้ช่วย', 'อากาศ']],
       ['what is longer with an ellipsis', 'Weather and much more', 8, 1, ['Weather and…']],
       ['what is longer without a space before the ellipsis', 'Weather - more', 6.2, 1, ['Weather…']],
@@ -117,7 +119,7 @@ describe('fitLine', () => {
       ['Echo of the agent', 'Echo of…'],
       [family.repeat(9), `${family.repeat(3)}…`],
     ] as const)
-      expect(fitLine(text, 5.3), JSON.stringify(text)).toBe(fitting)
+      expect(fitLine(text, 5.5), JSON.stringify(text)).toBe(fitting)
   })
 })
 

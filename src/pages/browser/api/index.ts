@@ -1,4 +1,5 @@
 import { ApiError, type ApiResponse, type Client, createClient, isProblem } from '../../../api/client/index.ts'
+import { retryImport } from '../dom/index.ts'
 
 export { ApiError, type Client, isProblem, type ResponseOf } from '../../../api/client/index.ts'
 
@@ -22,6 +23,12 @@ const send = async (path: string, init: RequestInit): Promise<ApiResponse> => {
   })
   const { status, headers } = response
   return { status, headers, body: await response.json().catch(() => undefined) }
+}
+
+/** Returns what loads a module. That fails as a call does, and can be tried again. */
+export const loadModule = <Module>(load: () => Promise<Module>): (() => Promise<Module>) => {
+  const retry = retryImport(load)
+  return () => retry().catch(() => Promise.reject(new ApiError({}, 'failed')))
 }
 
 /** Returns why a call failed, in a sentence for people. */

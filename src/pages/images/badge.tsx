@@ -1,10 +1,7 @@
-import { html } from 'hono/html'
 import { type AgentCard, describeAge, majorMinor, type Receipt } from '../../card/model/index.ts'
 import { FONTS, fitLine, lineWidth, toLine } from './text-layout.ts'
 
-const HEIGHT = 20
 const FONT_SIZE = 11
-const MARGIN = 7
 /** The room for a dozen versions, in em. */
 const MAX_TEXT_WIDTH = 30
 
@@ -13,32 +10,36 @@ type Segment = { text: string; color: string }
 /** Renders the badge of an agent: the versions of A2A that its card declares, and the result of a check, if given. */
 export const renderBadge = ({ supportedInterfaces }: Pick<AgentCard, 'supportedInterfaces'>, checked?: Segment) => {
   const versions = fitLine(toLine(declaredVersions(supportedInterfaces).join(', ')) || 'none', MAX_TEXT_WIDTH)
-  const segments: Segment[] = [
-    { text: LABEL, color: BADGE_COLORS.label },
-    { text: versions, color: BADGE_COLORS.value },
-    ...(checked ? [checked] : []),
-  ]
+  const results = [{ text: versions, color: BADGE_COLORS.value }, ...(checked ? [checked] : [])]
   let width = 0
-  const drawn = segments.map(({ text, color }) => {
-    const [start, size] = [width, Math.ceil(lineWidth(text) * FONT_SIZE) + 2 * MARGIN]
+  const segments = [{ text: 'A2A', color: BADGE_COLORS.label }, ...results].map(({ text, color }) => {
+    const [x, size] = [width, Math.ceil(lineWidth(text) * FONT_SIZE) + 14]
     width += size
-    return {
-      path: html`<path fill="${color}" d="M${start} 0h${size}v${HEIGHT}H${start}z"/>`,
-      text: html`<text x="${start + size / 2}" y="14">${text}</text>`,
-    }
+    return (
+      <svg x={x} width={size} height="20">
+        <path fill={color} d={`M0 0h${size}v20H0z`} />
+        <text x={size / 2} y="14">
+          {text}
+        </text>
+      </svg>
+    )
   })
-  const title = checked ? `${versions}; ${checked.text}` : versions
-  const tests = checked && ', and the tests that it passed'
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}"
-viewBox="0 0 ${width} ${HEIGHT}" role="img"><title>${LABEL}: ${title}</title>
-<desc>Versions of the Agent2Agent protocol that this agent supports${tests}</desc>
-<clipPath id="badge"><rect width="${width}" height="${HEIGHT}" rx="4"/></clipPath>
-<g clip-path="url(#badge)">${drawn.map(({ path }) => path)}</g><g
-fill="${BADGE_COLORS.text}" font-family="${FONTS}" font-size="${FONT_SIZE}" font-weight="600"
-text-anchor="middle">${drawn.map(({ text }) => text)}</g></svg>`
+  const font = { 'font-family': FONTS, 'font-size': FONT_SIZE, 'font-weight': 600, 'text-anchor': 'middle' }
+  return (
+    <svg xmlns="http://www.w3.org/2000/svg" width={width} height="20" viewBox={`0 0 ${width} 20`} role="img">
+      <title>A2A: {results.map(({ text }) => text).join('; ')}</title>
+      <desc>
+        Versions of the Agent2Agent protocol that this agent supports{checked && ', and the tests that it passed'}
+      </desc>
+      <clipPath id="badge">
+        <rect width={width} height="20" rx="4" />
+      </clipPath>
+      <g clip-path="url(#badge)" fill={BADGE_COLORS.text} {...font}>
+        {segments}
+      </g>
+    </svg>
+  )
 }
-
-const LABEL = 'A2A'
 
 /** The colors of badges. Text has a contrast of at least 4.5 on all of them (WCAG 2.2, 1.4.3). */
 export const BADGE_COLORS = {
@@ -70,6 +71,6 @@ export const declaredVersions = (interfaces: AgentCard['supportedInterfaces']): 
 }
 
 const toNumber = (version: string): number => {
-  const [, major, minor] = /^(\d{1,6})\.(\d{1,6})$/.exec(version) ?? []
-  return minor === undefined ? -1 : Number(major) * 1_000_000 + Number(minor)
+  const [major = Number.NaN, minor = Number.NaN] = version.split('.').map(Number)
+  return Number.isNaN(major + minor) ? -1 : major * 1_000_000 + minor
 }

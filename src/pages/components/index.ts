@@ -1,0 +1,5 @@
+export * from './differences.tsx'
+export * from './elements.tsx'
+export * from './json.tsx'
+export * from './message.tsx'
+export * from './text.ts'
