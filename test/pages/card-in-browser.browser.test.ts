@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core'
 import { beforeAll, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/json/json.ts'
-import { CARD_COLORS } from '../../src/pages/images/card-image.ts'
+import { CARD_COLORS } from '../../src/pages/images/card-image.tsx'
 import { describeInBrowser, expectToFitPhone, watch } from '../support/browser.ts'
 import { agentCard, bilingualCard } from '../support/cards/cards.ts'
 import { completeCards } from '../support/cards/complete.ts'
@@ -20,6 +21,8 @@ const withText = (text: string, description: string): JsonObject =>
     if (name === 'description' || name === 'examples') return description
     // A header cannot have any name.
     if (name === 'location') return 'query'
+    // The console calls the first interface.
+    if (path[1] === 0 && (name === 'protocolBinding' || name === 'protocolVersion')) return value
     return path.includes('signatures') ? value : text
   }) as JsonObject
 
@@ -32,6 +35,8 @@ const put = async (id: string, card: Json): Promise<void> => {
   if (!response.ok) throw new Error(`${id}: ${await response.text()}`)
 }
 
+const openJson = (page: Page) => page.getByText('The card as JSON, in').click()
+
 describeInBrowser('the page of a card in a browser', browser => {
   beforeAll(() => put('seen-weather', agentCard('https://agent.test')))
 
@@ -41,8 +46,9 @@ describeInBrowser('the page of a card in a browser', browser => {
     const problems = watch(page, origin)
     await page.goto(urlOf('/agents/seen-markup'))
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(markup)
-    const active = ':is(script:not([src^="/assets/"]), img, iframe, object, form, textarea, [onload], [onerror])'
+    const active = ':is(script:not([src^="/assets/"]), img, iframe, object, [onload], [onerror])'
     expect(await page.locator(`main ${active}, main [autofocus]`).count()).toBe(0)
+    expect(await page.locator('main :is(form, textarea)').count()).toBe(2)
     const links = (await page.evaluate(
       'Array.from(document.querySelectorAll("main a"), ({ href, rel, origin }) => ({ href, rel, origin }))',
     )) as { href: string; rel: string; origin: string }[]
@@ -50,34 +56,59 @@ describeInBrowser('the page of a card in a browser', browser => {
     const relations = links.flatMap(link => (link.origin === origin ? [] : link.rel))
     expect(new Set(relations)).toEqual(new Set(['noopener nofollow ugc']))
     expect(await page.getByText('\ufffd[31m').count()).toBeGreaterThan(0)
+    await openJson(page)
     await page.getByRole('link', { name: 'Telex' }).click()
     await page.getByText('The card in Telex').waitFor({ state: 'attached' })
     await expectToFitPhone(page)
     expect([problems, await page.evaluate('typeof pwned')]).toEqual([[], 'undefined'])
   })
 
-  it('copies the address of the card, an endpoint and a snippet', async () => {
+  it('copies what is shown of the ways to use it, an endpoint and the JSON', async () => {
     const page = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] })
     await page.goto(urlOf('/agents/seen-weather'))
-    const copied = async (button: string): Promise<unknown> => {
+    const copied = async (button: string): Promise<string> => {
       await page.getByRole('button', { name: button }).click()
       await page.getByText('Copied', { exact: true }).first().waitFor()
-      expect(await page.locator('#status').textContent()).toBe('Copied')
-      return page.evaluate('navigator.clipboard.readText()')
+      return (await page.evaluate('navigator.clipboard.readText()')) as string
     }
-    expect(await copied('Copy card URL')).toBe(urlOf('/agents/seen-weather/.well-known/agent-card.json'))
+    expect(await copied('Copy what is shown')).toMatch(/^curl -sS 'https:\/\/agent\.test\/rpc-1' \\\n/)
+    // Tabs are reached with the keys of the arrows.
+    await page.getByRole('radio', { name: 'curl' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    expect(await copied('Copy what is shown')).toMatch(/^# pip install a2a-sdk/)
+    await page.getByText('Card URL', { exact: true }).click()
+    expect(await copied('Copy what is shown')).toBe(urlOf('/agents/seen-weather/.well-known/agent-card.json'))
+    await page.getByText(/^\d endpoints$/).click()
     expect(await copied('Copy endpoint 2')).toBe('https://agent.test/rpc-0')
-    expect(await copied('Copy curl')).toMatch(/^curl -sS 'https:\/\/agent\.test\/rpc-1' \\\n/)
-    expect(JSON.parse(String(await copied('Copy JSON')))).toEqual(
+    await openJson(page)
+    expect(JSON.parse(await copied('Copy The card in A2A 1.0'))).toEqual(
       await (await host.fetch('/agents/seen-weather?dialect=1.0')).json(),
     )
-    await page.getByRole('button', { name: 'Copy card URL' }).waitFor()
+    await page.getByRole('button', { name: 'Copy what is shown' }).getByText('Copy', { exact: true }).waitFor()
+  })
+
+  it('has name, state, a way to try it and code on the first screen, of a phone too', async () => {
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ] as const) {
+      const page = await browser.open({ viewport: { width, height } })
+      await page.goto(urlOf('/agents/seen-weather'))
+      const parts = ['h1', '.lead', '.state', '#message', '#use-title']
+      const bottoms = await page.evaluate(
+        `${JSON.stringify(parts)}.map(part => document.querySelector(part).getBoundingClientRect().bottom)`,
+      )
+      for (const [index, bottom] of (bottoms as number[]).entries())
+        expect(bottom, `${parts[index]} at ${width}`).toBeLessThanOrEqual(height)
+    }
   })
 
   it('switches the representation without loading the page again, and back, to the one that was chosen last', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/agents/seen-weather'))
     await page.evaluate('globalThis.isSame = true')
+    await openJson(page)
     const shown = (label: string) => page.getByRole('region', { name: `The card in ${label}` })
     await page.getByRole('link', { name: 'SuperX' }).click()
     await shown('SuperX').waitFor()

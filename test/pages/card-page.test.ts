@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import type { CardFacts } from '../../src/pages/card/card-facts.ts'
-import { documentSection, findView, renderCardPage, views } from '../../src/pages/card/index.ts'
+import { CardDocument, findView, renderCardPage, views } from '../../src/pages/card/index.ts'
 import { pageResponse } from '../../src/pages/layout/index.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { compileCard } from '../support/cards/compile.ts'
@@ -28,7 +28,7 @@ const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts>
   route: 'direct',
   visibility: 'public',
   modified: new Date('2026-11-22T14:03:00Z'),
-  ...{ tool: undefined, mcpServer: undefined, source: undefined, check: undefined },
+  ...{ tools: [], moreSkills: 0, mcpServer: undefined, source: undefined, check: undefined },
   ...more,
 })
 
@@ -36,25 +36,29 @@ const factsOf = (documents: Record<string, JsonObject>, more: Partial<CardFacts>
 const render = async (
   document: Json,
   more: Partial<CardFacts> = {},
-  view = '1.0',
+  view: string | null = null,
   unchecked: JsonObject = {},
 ): Promise<string> => {
   const { documents } = compileCard(document)
   Object.assign(documents['1.0'], unchecked)
-  const shown = findView(view)
-  const page = renderCardPage(factsOf(documents, more), shown, documents[shown.representation])
+  const page = renderCardPage(factsOf(documents, more), documents[findView(view).representation], view)
   return (await pageResponse(page, request)).text()
 }
 
-/** Returns the text of HTML, as a person reads it. */
+/** Returns the text of HTML, as a person reads it: most elements begin a line. */
 const textOf = (html: string): string =>
-  unescapeHtml(html.replace(/<[^>]*>/g, ''))
+  unescapeHtml(html.replace(/<\/?(?:bdi|code|a|span|b|i|time)\b[^>]*>/g, '').replace(/<[^>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Returns the part of a page from the heading with an id to the next section. */
+/** Returns the part of a page from the heading with an id to the end of its section, or what a line opens. */
 const sectionOf = (html: string, id: string): string =>
-  textOf(new RegExp(`<h2 id="${id}">.*?</section>`, 's').exec(html)?.[0] ?? '')
+  textOf(
+    new RegExp(
+      `<h2 id="${id}">.*?</section>|<details class="line"><summary>(?:(?!<details).)*<div id="${id}">.*?</details>`,
+      's',
+    ).exec(html)?.[0] ?? '',
+  )
 
 const jsonRpc = (url: string, protocolVersion = '1.0'): JsonObject => ({
   url,
@@ -118,6 +122,7 @@ describe('the page of a card', () => {
   it('has texts as they are, links to the catalog and the view of owners, and the time of the last change', async () => {
     const html = await render(card({ name: 'מזג אוויר' }))
     for (const element of [
+      '<p class="lead" dir="auto">Tells the weather.</p>',
       '<p class="text" dir="auto">Tells the weather.\nOf any place.</p>',
       '<h1 dir="auto">מזג אוויר</h1>',
       '<a href="/agents?tag=rain%20%26%20sun" dir="auto">rain &amp; sun</a>',
@@ -134,14 +139,14 @@ describe('the page of a card', () => {
     expect(JSON.parse(snippetIn(html, 'vs-code'))).toEqual({
       servers: { weather: { type: 'http', url: mcpServer.url } },
     })
-    expect(sectionOf(html, 'mcp')).not.toContain('secret')
+    expect(sectionOf(html, 'use-title')).not.toContain('secret')
     const header = { name: 'X-API-Key', placeholder: '…', isRequired: true, isSecret: true }
     const secured = await render(minimalCard, { mcpServer: { ...mcpServer, headers: [header] } })
     expect(JSON.parse(snippetIn(secured, 'mcp-json'))).toEqual({
       mcpServers: { weather: { type: 'http', url: mcpServer.url, headers: { 'X-API-Key': '…' } } },
     })
-    expect(sectionOf(secured, 'mcp')).toContain('Replace … by your secret.')
-    expect(sectionOf(await render(minimalCard), 'mcp')).toBe('')
+    expect(sectionOf(secured, 'use-title')).toContain('Replace … by your secret.')
+    expect(sectionOf(await render(minimalCard), 'use-title')).not.toContain('MCP client')
   })
 
   it('lists each address once, with its protocols and its tenant, and says what the route means', async () => {
@@ -150,8 +155,8 @@ describe('the page of a card', () => {
     const document = card({ supportedInterfaces: [jsonRpc(url), jsonRpc(url, '0.3'), grpc] })
     const html = await render(document)
     expect(sectionOf(html, 'endpoints')).toBe(
-      'Endpoints Calls go to the agent itself. JSONRPCA2A 1.0 and 0.3 https://agent.test/rpcCopy ' +
-        'GRPCA2A 1.0Tenantnorth agent.test:443Copy',
+      'Endpoints Calls go to the agent itself. 2 endpoints JSONRPC A2A 1.0 and 0.3 https://agent.test/rpc Copy ' +
+        'GRPC A2A 1.0 Tenant north agent.test:443 Copy',
     )
     expect(html).not.toContain('="agent.test')
     for (const [route, words] of [
@@ -165,8 +170,8 @@ describe('the page of a card', () => {
     const extension = { uri: 'https://e.example/1', required: true, params: { unit: 'C' } }
     const html = await render(card({ capabilities: { streaming: true, extensions: [extension] } }))
     expect(sectionOf(html, 'capabilities')).toBe(
-      'Capabilities Streams its answers as they arise.Sends no push notifications.Has no extended card. ' +
-        'Acceptstext/plainProducestext/plain Extensions https://e.example/1 required {"unit":"C"}',
+      'Capabilities Streams its answers as they arise. Sends no push notifications. Has no extended card. ' +
+        'Accepts text/plain Produces text/plain 1 extension https://e.example/1 required {"unit":"C"}',
     )
   })
 
@@ -184,7 +189,7 @@ describe('the page of a card', () => {
       ['https://elsewhere.example/i.png', undefined],
       ['javascript:alert(1)', undefined],
     ] as const) {
-      const html = await render(card({}), {}, '1.0', { iconUrl })
+      const html = await render(card({}), {}, null, { iconUrl })
       expect(/<img src="([^"]*)"/.exec(html)?.[1], iconUrl).toBe(source)
       expect(html.includes('aria-hidden="true" font-family')).toBe(source === undefined)
     }
@@ -193,7 +198,7 @@ describe('the page of a card', () => {
   it('lets the console call the endpoints of the card over https, and in development over http, and nothing else', async () => {
     const urls = ['https://a.test/1', 'https://a.test/2', 'http://b.test/', "https://x';y.test/"]
     const { documents } = compileCard(card({ supportedInterfaces: urls.map(url => jsonRpc(url)) }))
-    const connectTo = (origin: string) => renderCardPage(factsOf(documents, { origin }), findView(null), {}).connectTo
+    const connectTo = (origin: string) => renderCardPage(factsOf(documents, { origin }), {}).connectTo
     expect(connectTo('https://host.example')).toEqual(['https://a.test'])
     expect(connectTo('http://localhost:8787')).toEqual(['https://a.test', 'http://b.test'])
   })
@@ -206,10 +211,10 @@ describe('the page of a card', () => {
       ['//a.example/docs', false],
       ['/docs', false],
     ] as const) {
-      const html = await render(card({}), {}, '1.0', { documentationUrl })
+      const html = await render(card({}), {}, null, { documentationUrl })
       const link = `<a href="${documentationUrl}" rel="noopener nofollow ugc" dir="auto">${documentationUrl}</a>`
       expect(html.includes(link), documentationUrl).toBe(isLink)
-      expect(sectionOf(html, 'about')).toContain(`Documentation${documentationUrl}`)
+      expect(sectionOf(html, 'about')).toContain(`Documentation ${documentationUrl}`)
       if (!isLink) expect(html).not.toMatch(/href="(?:javascript|data|\/docs)/i)
     }
   })
@@ -269,7 +274,7 @@ describe('how to authenticate', () => {
   it('explains each scheme', async () => {
     const text = sectionOf(await render(card({ securitySchemes })), 'authentication')
     expect(text).toContain(
-      'A person signs in with a browser (authorization code), with PKCE Sign in at https://id.example/authorize' +
+      'A person signs in with a browser (authorization code), with PKCE Sign in at https://id.example/authorize ' +
         'Tokens from https://id.example/token Scope rain:read: Read the rain',
     )
     expect(text).toContain('The configuration of the provider: https://id.example/.well-known/openid-configuration')
@@ -300,38 +305,34 @@ describe('the code that calls an agent', () => {
     })
     const html = await render(document)
     expect(snippetIn(html, 'python')).toBe(`# pip install a2a-sdk
-import asyncio
-import os
-import uuid
-
+import asyncio, os, uuid
 import httpx
 from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, create_client
 from a2a.types import Message, Part, Role, SendMessageRequest
 
+agent = "https://host.example/agents/weather"
 
 async def main():
     async with httpx.AsyncClient(timeout=60, cert=(os.environ["AGENT_CERTIFICATE"], os.environ["AGENT_CERTIFICATE_KEY"])) as http:
-        card = await A2ACardResolver(http, "https://host.example/agents/weather").get_agent_card()
+        card = await A2ACardResolver(http, agent).get_agent_card()
         http.headers["X-Key"] = os.environ["AGENT_API_KEY"]
         http.auth = (os.environ["AGENT_USER"], os.environ["AGENT_PASSWORD"])
         http.params = http.params.set("k", os.environ["AGENT_API_KEY_2"])
         # The client certificate is in the options of the HTTP client above.
         client = await create_client(card, ClientConfig(httpx_client=http))
         context = ClientCallContext(service_parameters={"A2A-Extensions": "https://e.example/%C3%A9"})
+        parts = [Part(text="\\"ü\\"\\n\\U000e0041")]
         message = Message(
-            message_id=str(uuid.uuid4()),
-            role=Role.ROLE_USER,
-            parts=[Part(text="\\"ü\\"\\n\\U000e0041")],
+            message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=parts
         )
         request = SendMessageRequest(message=message)
         async for event in client.send_message(request, context=context):
             print(event)
 
-
 asyncio.run(main())`)
     expect(snippetIn(html, 'curl')).toContain('--cert "$AGENT_CERTIFICATE" \\\n  --key "$AGENT_CERTIFICATE_KEY"')
-    expect(sectionOf(html, 'snippets')).toContain(
-      'AGENT_API_KEY, AGENT_USER, AGENT_PASSWORD, AGENT_API_KEY_2, AGENT_CERTIFICATE, AGENT_CERTIFICATE_KEY.',
+    expect(sectionOf(html, 'use-title')).toContain(
+      'AGENT_API_KEY, AGENT_USER, AGENT_PASSWORD, AGENT_API_KEY_2, AGENT_CERTIFICATE and AGENT_CERTIFICATE_KEY.',
     )
   })
 
@@ -362,7 +363,7 @@ asyncio.run(main())`)
       },
       required: ['unit', 'days', 'deep', 'none', 'absent'],
     }
-    const html = await render(card({}), { tool: { skillId: 'now', name: 'now', inputSchema } })
+    const html = await render(card({}), { tools: [{ skillId: 'now', name: 'now', inputSchema }] })
     const values = { unit: 'C', days: 3, deep: { flag: true }, none: null }
     expect(snippetIn(html, 'curl')).toContain(JSON.stringify({ data: { skillId: 'now', arguments: values } }))
     expect(snippetIn(html, 'python')).toContain(
@@ -381,7 +382,7 @@ asyncio.run(main())`)
         },
       },
     })
-    await render(card({}), { tool: { skillId: 'now', name: 'now', inputSchema: nest(2) } })
+    await render(card({}), { tools: [{ skillId: 'now', name: 'now', inputSchema: nest(2) }] })
     expect(reads).toBe(3)
   })
 
@@ -397,6 +398,8 @@ asyncio.run(main())`)
     const html = await render(card({ supportedInterfaces }))
     expect(snippetIn(html, 'curl')).toBe(curlOfCard)
     expect(snippetIn(html, 'python')).toBe('')
+    expect(html).toContain('This agent has no endpoint that a browser can call')
+    expect(html).not.toMatch(/console\.js|<textarea/)
   })
 })
 
@@ -405,7 +408,7 @@ describe('the switch between representations', () => {
     const { documents } = compileCard(card({}))
     for (const { name, representation } of views) {
       const html = await render(card({}), {}, name)
-      const shown = /<pre id="json".*?<\/pre>/s.exec(html)?.[0] ?? ''
+      const shown = /<code id="json".*?<\/code>/s.exec(html)?.[0] ?? ''
       expect(JSON.parse(textOf(shown)), name).toEqual(documents[representation])
       expect(html).toContain(`<a href="?view=${name}#document" aria-current="true">`)
       const query = name === 'hybrid' ? '' : `?dialect=${name}`
@@ -430,12 +433,12 @@ describe('the head of the page', () => {
     )
     for (const element of [
       '<title>Wea&quot;ther</title>',
-      '<link rel="canonical" href="https://host.example/agents/weather">',
+      '<link rel="canonical" href="https://host.example/agents/weather"/>',
       '<link rel="alternate" type="application/json" href="https://host.example/agents/weather/.well-known/agent-card.json"',
-      '<meta property="og:title" content="Wea&quot;ther">',
-      '<meta property="og:description" content="Tells the weather. Of any place.">',
-      '<meta property="og:url" content="https://host.example/agents/weather">',
-      '<meta name="twitter:card" content="summary">',
+      '<meta property="og:title" content="Wea&quot;ther"/>',
+      '<meta property="og:description" content="Tells the weather. Of any place."/>',
+      '<meta property="og:url" content="https://host.example/agents/weather"/>',
+      '<meta name="twitter:card" content="summary"/>',
     ])
       expect(html).toContain(element)
   })
@@ -460,7 +463,7 @@ describe('the head of the page', () => {
 })
 
 describe('the weight of the page', () => {
-  const styles = globSync('src/pages/styles/*.css').map(path => readFileSync(path, 'utf8'))
+  const styles = globSync('src/pages/**/*.css').map(path => readFileSync(path, 'utf8'))
 
   it('is at most 20 KiB with its styles, compressed, and an ordinary card needs no cut', async () => {
     for (const file of ['echo.yaml', 'weather.yaml']) {
@@ -500,7 +503,7 @@ describe('the weight of the page', () => {
   it('costs about the same for ten times as many invisible characters, beyond those that it shows', () => {
     const size = 40_000
     const documents = new Map([size, 10 * size].map(count => [count, { name: '\u202e'.repeat(count) }]))
-    const shown = findView('1.0')
-    expect(growth(size, count => documentSection('weather', shown, documents.get(count) ?? {}))).toBeLessThan(4)
+    const render = (count: number) => CardDocument({ id: 'weather', view: null, document: documents.get(count) ?? {} })
+    expect(growth(size, count => String(render(count)))).toBeLessThan(4)
   })
 })

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AgentCard } from '../../src/card/model/agent-card.ts'
 import { type CardSigner, signCard } from '../../src/card/signatures/index.ts'
 import type { JsonObject } from '../../src/json/json.ts'
-import { signaturesSection, signingWords } from '../../src/pages/card/sections.ts'
+import { Signatures, signingWords } from '../../src/pages/card/index.ts'
 import { findSigning } from '../../src/pages/card/signing.ts'
 import { getSigningKeys } from '../../src/signing/signing-keys.ts'
 import { agentCard } from '../support/cards/cards.ts'
@@ -34,7 +34,7 @@ const signAll = async (documents: Documents): Promise<Documents> => {
 const show = async (documents: Documents, from: Env = env) => {
   const signing = await findSigning(documents, [origin], from)
   const facts = { ...{ id: 'weather', signing, cardUrl }, card: documents['1.0'] as unknown as AgentCard }
-  const html = String((await signaturesSection(facts as never)) ?? '')
+  const html = String((await Signatures(facts as never)) ?? '')
   const text = unescapeHtml(html.replace(/<\/?(?:bdi|code|a)\b[^>]*>/g, '').replace(/<[^>]*>/g, ' ')).replace(
     /\s+/g,
     ' ',
@@ -56,13 +56,13 @@ const secured = (): JsonObject => ({
 describe('the signatures of this host', () => {
   it('are shown with their key, their documents and what they cover', async () => {
     const { text, words } = await show(await signAll(documentsOf(agentCard('https://agent.test'))))
-    expect(words).toBe('Signed by this host.')
+    expect(words).toBe('Signed by this host')
     expect(text).toContain(
       `Signed by this host with the key ${signer.keys[0]?.kid} (ES256) from ${origin}/.well-known/jwks.json.`,
     )
     expect(text).toContain('In Hybrid, A2A 1.0 and A2A 0.3')
     expect(text).toContain(
-      'Covers the whole card (wire) all but empty values and fields that A2A 1.0 does not define (proto)',
+      'Covers the whole card (wire) and all but empty values and fields that A2A 1.0 does not define (proto)',
     )
     expect(text).toContain(`curl ${origin}/verify -H 'Content-Type: application/json' -d '{"url":"${cardUrl}"}'`)
   })
@@ -92,7 +92,7 @@ describe('the signatures of this host', () => {
     const signed = await signAll(documentsOf(agentCard('https://agent.test')))
     const changed = NAMES.map(name => [name, { ...signed[name], description: 'Another' }])
     const { text, words } = await show(Object.fromEntries(changed) as Documents)
-    expect(words).toBe('Its signature is not valid.')
+    expect(words).toBe('Its signature is not valid')
     expect(text).toContain('Not a valid signature of this host, although it names the key')
     expect(text).toContain('It is not valid for this card under any rule.')
     expect(text).not.toContain('accepts the card')
@@ -119,7 +119,7 @@ describe('signatures that name a key of this host', () => {
       const verify = vi.spyOn(crypto.subtle, 'verify').mockClear()
       const forged = NAMES.map(name => [name, { ...documents[name], signatures }])
       const { words } = await show(Object.fromEntries(forged))
-      expect(words).toBe('Its signature is not valid.')
+      expect(words).toBe('Its signature is not valid')
       return verify.mock.calls.length
     }
     const [one, eight, twenty] = [await forge(1), await forge(8), await forge(20)]
@@ -136,7 +136,7 @@ describe('the signatures of an author', () => {
   it('are shown with their key, as not verified, with the command that verifies them', async () => {
     const signatures = [unverifiable({ alg: 'ES256', kid: 'k1', jku: 'https://keys.example/jwks.json' })]
     const { text, html, words } = await show(withSignatures(signatures))
-    expect(words).toBe('Signed by its author (not verified here).')
+    expect(words).toBe('Signed by its author (not verified here)')
     expect(text).toContain('A signature of its author names the key k1 (ES256) from https://keys.example/jwks.json.')
     expect(text).toContain('In A2A 0.3')
     expect(text).toContain('This page does not verify the signatures of the author')
@@ -178,7 +178,7 @@ describe('a card with signatures of both', () => {
     const documents = await signAll(documentsOf(agentCard('https://agent.test')))
     const signatures = [unverifiable({ alg: 'ES256', typ: 'JOSE', kid: 'k1' })]
     const { text, words } = await show({ ...documents, '1.0': { ...documents['1.0'], signatures } })
-    expect(words).toBe('Signed by this host and its author (not verified here).')
+    expect(words).toBe('Signed by this host and its author (not verified here)')
     expect(text).toContain('a JWS library, on the served JSON: accepts the card.')
     expect(text).toContain('through its resolver: does not accept the card. It finds a signature that names the key')
   })
@@ -187,6 +187,6 @@ describe('a card with signatures of both', () => {
 describe('a card without signatures', () => {
   it('has no section, and a word', async () => {
     const { html, words } = await show(documentsOf(agentCard('https://agent.test')))
-    expect([html, words]).toEqual(['', 'The card is not signed.'])
+    expect([html, words]).toEqual(['', 'Not signed'])
   })
 })

@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/json/json.ts'
 import { minimalCard } from '../support/cards/cards.ts'
-import { sharedHost } from '../support/host.ts'
+import { completeCards } from '../support/cards/complete.ts'
+import { emptyHost, sharedHost } from '../support/host.ts'
 
 const host = sharedHost('examples')
 beforeAll(async () => {
@@ -40,11 +42,34 @@ describe('the catalog page', () => {
     expect([ids.length, new Set(ids).size]).toEqual([30, 30])
   })
 
+  it('marks an agent that is not signed where others are, and nothing where none is', async () => {
+    await host.put('sealed-one', { card: { ...(completeCards['1.0'] as JsonObject), name: 'Sealed with wax' } })
+    await host.put('sealed-two', { ...minimalCard, name: 'Sealed with words' })
+    const unsigned = (page: string) => page.match(/<li class="badge">Not signed<\/li>/g)?.length
+    expect(unsigned(await getText('/agents?q=sealed'))).toBe(1)
+    expect(unsigned(await getText('/agents?q=fresco'))).toBeUndefined()
+  })
+
+  it('shows how to add the first agent', async () => {
+    const empty = await emptyHost()
+    const page = await (await empty.fetch('/', { headers: { Accept: 'text/html' } })).text()
+    for (const way of ['<a href="/manage">register an agent</a>', 'npx sync-card init</code>'])
+      expect(page).toContain(way)
+  })
+
   it('weighs at most 20 KiB with its style sheet', async () => {
     const page = await getText('/agents?q=fresco')
     const [, style = ''] = /rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
     const sizes = [page, await getText(style)].map(text => gzipSync(text).byteLength)
     expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(20 * 1024)
+  })
+
+  it('says what it is for, in which order the results are, and which agents run elsewhere', async () => {
+    const all = await getText('/agents?tag=fresco')
+    expect(all).toContain('<a href="/manage">register an agent</a>')
+    expect(all).toContain('24 or more agents found, in the order of their registration')
+    expect(all).toContain(`Runs at <bdi>${new URL(minimalCard.url).host}</bdi>`)
+    expect(await getText('/agents?q=fresco')).toContain('24 or more agents found, best match first')
   })
 
   it('keeps search and filters on the next page', async () => {
@@ -61,6 +86,12 @@ describe('the catalog page', () => {
     expect(page).toContain('value="fresco 12"')
     expect(page).toContain('<li class="badge">Streaming</li>')
     expect(page).toMatch(/<li class="badge">A2A [01]\.\d/)
+    expect(page).toMatch(/<a href="\/agents\?tag=fresco"[^>]*>fresco<\/a>/)
+  })
+
+  it('finds agents by a question, whose other words it passes over, unless there are no others', async () => {
+    expect(idsIn(await getText('/agents?q=an+agent+that+paints+the+walls'))).toHaveLength(24)
+    expect(await getText('/agents?q=agent')).toContain('value="agent"')
   })
 
   it('filters by what the form sends, and ignores empty fields and parameters of others', async () => {
@@ -78,7 +109,7 @@ describe('the catalog page', () => {
   it('says that nothing was found, and leads back', async () => {
     const page = await getText('/agents?q=sculptor')
     expect(page).toContain('No agent matches')
-    expect(page).toMatch(/<details id="filters"[^>]* hidden>/)
+    expect(page).toMatch(/<details id="filters"[^>]* hidden="">/)
     expect(page).toContain('href="/agents"')
   })
 

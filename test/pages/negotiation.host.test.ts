@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { prefersHtml } from '../../src/http/headers.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { errorPage } from '../../src/pages/layout/page.tsx'
 import { nextAddress } from '../support/called-host.ts'
 import { minimalCard } from '../support/cards/cards.ts'
 import { sharedHost } from '../support/host.ts'
@@ -61,7 +63,12 @@ describe('a browser', () => {
     expect(response.status).toBe(404)
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('Cache-Control')).toBe('no-store')
-    expect(await response.text()).toContain('href="/agents"')
+    const text = await response.text()
+    expect(text).toContain('href="/agents"')
+    // The build leaves out parts of hono/jsx, which has written this page here.
+    const { detail } = await (await host.fetch('/agents/no-such-agent')).json<{ detail: string }>()
+    const page = await errorPage(new HttpError('agent-not-found', detail), new Request(host.url))
+    expect(text.replace(/-[\w-]{8}(?=\.css")/, '')).toBe(await page.text())
   })
 })
 

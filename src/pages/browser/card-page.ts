@@ -1,12 +1,7 @@
-import { byId, copyText } from './elements/index.ts'
+import { byId, enableCopying } from './dom/index.ts'
 
 const announce = (text: string): void => {
   byId('status', HTMLElement).textContent = text
-}
-
-const copy = async (button: HTMLButtonElement): Promise<void> => {
-  const isCopied = await copyText(button, byId(button.dataset.copies ?? '', HTMLElement).textContent)
-  announce(isCopied ? 'Copied' : 'The browser does not let this page copy. Select the text instead.')
 }
 
 let requested = 0
@@ -25,28 +20,28 @@ const showView = async (url: URL): Promise<void> => {
   announce(`The card in ${next.querySelector('[aria-current]')?.textContent ?? 'another representation'}`)
 }
 
+let shownQuery = location.search
+
+const changeView = (url: URL): Promise<void> => {
+  shownQuery = url.search
+  return showView(url).catch(() => location.reload())
+}
+
 document.addEventListener('click', event => {
   if (!(event.target instanceof Element)) return
-  const button = event.target.closest<HTMLButtonElement>('button.copy')
-  if (button) void copy(button)
   const link = event.target.closest<HTMLAnchorElement>('#document .views a')
   // Other clicks open another tab or window.
   if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
   event.preventDefault()
   const url = new URL(link.href)
   history.pushState(null, '', url)
-  shownQuery = url.search
-  showView(url)
-    .then(() => document.querySelector<HTMLElement>('#document .views [aria-current]')?.focus())
-    .catch(() => location.reload())
+  void changeView(url).then(() => document.querySelector<HTMLElement>('#document .views [aria-current]')?.focus())
 })
 
-let shownQuery = location.search
+enableCopying()
 
 addEventListener('popstate', () => {
   const url = new URL(location.href)
   // A link to a part of this page, too, is an entry of the history.
-  if (url.search === shownQuery) return
-  shownQuery = url.search
-  showView(url).catch(() => location.reload())
+  if (url.search !== shownQuery) void changeView(url)
 })

@@ -1,4 +1,4 @@
-import { byId, handleSearch } from './elements/index.ts'
+import { byId, handleSearch } from './dom/index.ts'
 
 /** Milliseconds without a key after which the page searches. */
 const PAUSE_MS = 200

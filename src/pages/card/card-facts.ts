@@ -5,7 +5,7 @@ import { type AgentCard, cardUrl, type RepresentationName } from '../../card/mod
 import { config } from '../../config.ts'
 import { parseUrl, type RequestContext } from '../../http/index.ts'
 import type { Json, JsonObject } from '../../json/index.ts'
-import { type CachedDocument, readDocument, readProfile, readReceipt } from '../../registry/edge/index.ts'
+import { type CachedDocument, readDocument, readExtended, readProfile, readReceipt } from '../../registry/edge/index.ts'
 import type { CardSigning, SignedDocuments } from './signing.ts'
 
 /** The data of a card page. */
@@ -40,9 +40,10 @@ export const loadFacts = async (id: string, representation: RepresentationName, 
     hostOrigin: own.origin,
     signing: await loadSigning(documents, [origin, own.origin], env),
     visibility: profile?.visibility ?? 'public',
+    moreSkills: await countMoreSkills(id, card, context),
     modified: new Date(current.modified),
-    /** The first tool of an agent that is an MCP server. */
-    tool: profile?.mcp?.tools[0],
+    /** The tools of an agent that is an MCP server. */
+    tools: profile?.mcp?.tools ?? [],
     /** The address for MCP clients, and the headers that they send. */
     mcpServer:
       profile?.mcpServer && config(env).offersMcp
@@ -53,6 +54,15 @@ export const loadFacts = async (id: string, representation: RepresentationName, 
     check: await loadCheck(id, context),
   }
   return { facts, document }
+}
+
+/** Counts the skills that a token without a tier shows besides those of the public card. */
+const countMoreSkills = async (id: string, { skills }: AgentCard, { env, ctx }: RequestContext): Promise<number> => {
+  const tier = (await readProfile(id, env, ctx))?.tiers[0]
+  const extended = tier === undefined ? null : await readExtended({ id, tier, name: '1.0' }, env, ctx)
+  if (!extended) return 0
+  const all = ((await parseBody(extended)) as AgentCard & JsonObject).skills
+  return all.filter(({ id }) => skills.every(skill => skill.id !== id)).length
 }
 
 /** Loads the newest receipt of an agent, as of `now` in ms since 1970, and whether it is about the current card. */

@@ -1,13 +1,18 @@
-import { type AgentCard, type CallTarget, type McpTool, toTarget, wireVersions } from '../../card/model/index.ts'
+import { type AgentCard, type CallTarget, toTarget, wireVersions } from '../../card/model/index.ts'
 import { type Credential, callCredentials, headerCredential } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/index.ts'
 import { MAX_EXAMPLE_CALL_LENGTH } from '../../limits.ts'
+import { shorten } from '../components/index.ts'
 import type { CardFacts } from './card-facts.ts'
 
 /** A call that an agent accepts, which all snippets make. */
 export type ExampleCall = {
   target: CallTarget | undefined
   part: Part
+  /** The skill that the part is an example of. */
+  skillId: string | undefined
+  /** The skills that a message may name, for an agent that needs one: the tools of an MCP server. */
+  choices: SkillChoice[]
   /** The URIs of the extensions that a client must declare. */
   extensions: string[]
   /** The credentials of the call, and those of the request for the card. */
@@ -18,14 +23,15 @@ export type ExampleCall = {
 /** Returns a call for an agent. Without a target, there is only its card to request. */
 export const exampleCall = (facts: CardFacts): ExampleCall => {
   const { card } = facts
+  const choices = toolChoices(facts)
   const call = {
     target: preferredTarget(card),
-    part: samplePart(card, facts.tool),
+    ...{ choices, ...sampleOf(card, choices[0]) },
     extensions: (card.capabilities.extensions ?? []).filter(({ required }) => required).map(({ uri }) => uri),
     ...credentialsFor(facts),
   }
   // A longer one is no example for people, and no server accepts such a header or URL.
-  const isTooLong = JSON.stringify(call).length > MAX_EXAMPLE_CALL_LENGTH
+  const isTooLong = JSON.stringify({ ...call, choices: [] }).length > MAX_EXAMPLE_CALL_LENGTH
   return isTooLong ? { ...call, target: undefined, credentials: [] } : call
 }
 
@@ -53,11 +59,33 @@ export type Part = { text: string; mediaType?: string } | { data: JsonObject } |
 
 const MAX_EXAMPLE_LENGTH = 280
 
+type Sample = Pick<ExampleCall, 'part' | 'skillId'>
+
 /** Returns content that an agent accepts: a call of a tool of an MCP server, or the first short example of a skill. */
-const samplePart = ({ skills, defaultInputModes: modes }: AgentCard, tool?: McpTool): Part => {
-  if (tool) return { data: { skillId: tool.skillId, arguments: sampleValue(tool.inputSchema) } }
-  const example = skills.flatMap(({ examples = [] }) => examples).find(({ length }) => length <= MAX_EXAMPLE_LENGTH)
-  const text = example ?? 'Hello'
+const sampleOf = ({ skills, defaultInputModes }: AgentCard, tool?: SkillChoice): Sample => {
+  if (tool) return { skillId: tool.id, part: { data: tool.data } }
+  const examples = skills.flatMap(({ id, examples = [] }) => examples.map(text => ({ id, text })))
+  const { id, text } = examples.find(({ text }) => text.length <= MAX_EXAMPLE_LENGTH) ?? {
+    id: undefined,
+    text: 'Hello',
+  }
+  return { skillId: id, part: partOf(text, defaultInputModes) }
+}
+
+/** A tool, and the data of a message that calls it. */
+type SkillChoice = { id: string; name: string; data: JsonObject }
+
+/** The tools among which people choose. */
+const MAX_TOOLS = 50
+
+const toolChoices = ({ card, tools }: CardFacts): SkillChoice[] =>
+  tools.slice(0, MAX_TOOLS).map(({ skillId, inputSchema }) => {
+    const name = card.skills.find(({ id }) => id === skillId)?.name ?? skillId
+    return { id: skillId, name: shorten(name, 100), data: { skillId, arguments: sampleValue(inputSchema) } }
+  })
+
+/** Returns a text as a part of a type that an agent reads. */
+const partOf = (text: string, modes: readonly string[]): Part => {
   const reads = (pattern: RegExp) => modes.find(mode => pattern.test(mode))
   if (modes.length === 0 || reads(/^(?:text(?:\/(?:plain|\*))?|\*(?:\/\*)?)\s*(?:;|$)/i) !== undefined) return { text }
   const textType = reads(/^text\/[^*]+$/i)

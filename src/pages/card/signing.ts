@@ -14,7 +14,7 @@ import { parseUrl } from '../../http/index.ts'
 import type { JsonObject } from '../../json/index.ts'
 import { findSigningKeys } from '../../signing/index.ts'
 import { keySecrets } from '../../variables.ts'
-import { shorten } from '../text/index.ts'
+import { shorten } from '../components/index.ts'
 
 /** The signers of the documents of a card, each key once, and the SDKs that accept it with the keys of this host. */
 export type CardSigning = Awaited<ReturnType<typeof findSigning>>

@@ -3,26 +3,60 @@ import { methodOf, pathOf } from '../../a2a/index.ts'
 import { type CallTarget, isPreV1, versions, wireVersions } from '../../card/model/index.ts'
 import type { Credential } from '../../card/read/index.ts'
 import { isJsonObject, type Json, type JsonObject, jsonEntries } from '../../json/index.ts'
-import { webUrl } from '../text/index.ts'
+import { webUrl } from '../components/index.ts'
+import { visibleJson } from './bound-card.ts'
 import type { CardFacts } from './card-facts.ts'
-import { type ExampleCall, exampleCall, type Part } from './example-call.ts'
-import { visibleJson } from './markup.ts'
+import type { ExampleCall, Part } from './example-call.ts'
 
 /** Code that calls the agent as it stands. `variables` are the environment variables that it reads. */
 export type Snippet = { name: 'curl' | 'javascript' | 'python'; title: string; code: string; variables: string[] }
 
 /** Returns code for an agent: a shell command, and programs with the official SDKs if they can call it. */
-export const snippetsFor = (facts: CardFacts): Snippet[] => {
-  const call = exampleCall(facts)
-  const variables = [...new Set([...call.credentials, ...call.forCard].flatMap(variablesOf))]
+export const snippetsFor = (facts: CardFacts, call: ExampleCall): Snippet[] => {
+  const variables = [
+    ...new Set([...call.credentials, ...call.forCard].flatMap(each => writeCredential(each).variables)),
+  ]
   const writers = call.target === undefined ? [WRITERS[0]] : WRITERS
   return writers.map(([name, title, write]) => ({ name, title, code: write(facts, call), variables }))
 }
 
-const variablesOf = (credential: Credential): string[] => {
-  if (credential.kind === 'basic') return [credential.user, credential.password]
-  if (credential.kind === 'certificate') return [credential.certificate, credential.key]
-  return [credential.variable]
+/** Writes a credential in each language, and names the environment variables that have it. */
+const writeCredential = (credential: Credential) => {
+  const nodeEnv = (variable: string) => `process.env.${variable}`
+  if (credential.kind === 'basic') {
+    const { user, password } = credential
+    const pair = `\`\${${nodeEnv(user)}}:\${${nodeEnv(password)}}\``
+    return {
+      variables: [user, password],
+      curl: [`-u "$${user}:$${password}"`],
+      javascript: `headers.set('Authorization', \`Basic \${btoa(${pair})}\`)`,
+      python: `http.auth = (${pythonEnv(user)}, ${pythonEnv(password)})`,
+    }
+  }
+  if (credential.kind === 'certificate')
+    return {
+      variables: [credential.certificate, credential.key],
+      curl: [`--cert "$${credential.certificate}"`, `--key "$${credential.key}"`],
+      javascript: '// The agent asks for a TLS client certificate: give fetch a dispatcher that has one.',
+      python: '# The client certificate is in the options of the HTTP client above.',
+    }
+  const { name, variable } = credential
+  if (credential.kind === 'query')
+    return {
+      variables: [variable],
+      // It is in the address.
+      curl: [],
+      javascript: `url.searchParams.set(${javascriptText(name)}, ${nodeEnv(variable)})`,
+      python: `http.params = http.params.set(${pythonText(name)}, ${pythonEnv(variable)})`,
+    }
+  const { prefix } = credential
+  const template = `\`${prefix.replaceAll('`', '\\`').replaceAll('$', '\\$')}\${${nodeEnv(variable)}}\``
+  return {
+    variables: [variable],
+    curl: [`-H ${shellWith(`${name}: ${prefix}`, variable)}`],
+    javascript: `headers.set(${javascriptText(name)}, ${prefix === '' ? nodeEnv(variable) : template})`,
+    python: `http.headers[${pythonText(name)}] = ${prefix && `${pythonText(prefix)} + `}${pythonEnv(variable)}`,
+  }
 }
 
 // curl
@@ -31,7 +65,8 @@ const variablesOf = (credential: Credential): string[] => {
 const RUN_ID = '0-run-id-0'
 
 const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, forCard }: ExampleCall): string => {
-  if (target === undefined) return [`curl -sS ${shell(cardUrl)}`, ...forCard.flatMap(curlOptions)].join(' \\\n  ')
+  if (target === undefined)
+    return [`curl -sS ${shell(cardUrl)}`, ...forCard.flatMap(each => writeCredential(each).curl)].join(' \\\n  ')
   const { url, body } = curlRequest(target, part)
   const { version } = target
   const { extensionsHeader } = versions[version]
@@ -47,7 +82,7 @@ const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, f
     // The oldest version is that of a call that names none.
     ...(version === wireVersions[0] ? [] : [`-H 'A2A-Version: ${version}'`]),
     ...(extensions.length > 0 ? [`-H ${shell(`${extensionsHeader}: ${headerText(extensions)}`)}`] : []),
-    ...credentials.flatMap(curlOptions),
+    ...credentials.flatMap(each => writeCredential(each).curl),
     `-d ${shell(visibleJson(body)).replace(RUN_ID, `'"$(date +%s)"'`)}`,
   ].join(' \\\n  ')
 }
@@ -55,14 +90,6 @@ const curl = ({ cardUrl }: CardFacts, { target, part, extensions, credentials, f
 /** Returns the value of a header field, which has no characters but those of ASCII. */
 const headerText = (extensions: readonly string[]): string =>
   extensions.map(uri => uri.toWellFormed().replace(/[^!-~]/gu, encodeURIComponent)).join(', ')
-
-const curlOptions = (credential: Credential): string[] => {
-  if (credential.kind === 'header')
-    return [`-H ${shellWith(`${credential.name}: ${credential.prefix}`, credential.variable)}`]
-  if (credential.kind === 'basic') return [`-u "$${credential.user}:$${credential.password}"`]
-  if (credential.kind === 'certificate') return [`--cert "$${credential.certificate}"`, `--key "$${credential.key}"`]
-  return []
-}
 
 const curlRequest = (target: CallTarget, part: Part): { url: string; body: JsonObject } => {
   const { url, binding, version, tenant } = target
@@ -101,7 +128,8 @@ import { SendMessageRequest } from '@a2a-js/sdk'
 import { ${names.join(', ')} } from '@a2a-js/sdk/client'
 ${fetchFunction('fetchCard', forCard)}${fetchFunction('fetchAgent', credentials)}
 ${factory}
-const client = await factory.createFromUrl(${javascriptText(cardUrl)}, '')
+const card = ${javascriptText(cardUrl)}
+const client = await factory.createFromUrl(card, '')
 const request = SendMessageRequest.fromJSON({
   message: {
     messageId: crypto.randomUUID(),
@@ -118,26 +146,10 @@ const fetchFunction = (name: string, credentials: readonly Credential[]): string
 const ${name} = (input, init) => {
   const url = new URL(input)
   const headers = new Headers(init?.headers)
-${credentials.map(javascriptLine).join('\n')}
+${credentials.map(each => `  ${writeCredential(each).javascript}`).join('\n')}
   return fetch(url, { ...init, headers })
 }
 `
-}
-
-const javascriptLine = (credential: Credential): string => {
-  const env = (variable: string) => `process.env.${variable}`
-  if (credential.kind === 'header') {
-    const { name, prefix, variable } = credential
-    const text = prefix.replaceAll('`', '\\`').replaceAll('$', '\\$')
-    const value = prefix === '' ? env(variable) : `\`${text}\${${env(variable)}}\``
-    return `  headers.set(${javascriptText(name)}, ${value})`
-  }
-  if (credential.kind === 'query')
-    return `  url.searchParams.set(${javascriptText(credential.name)}, ${env(credential.variable)})`
-  if (credential.kind === 'certificate')
-    return '  // The agent asks for a TLS client certificate: give fetch a dispatcher that has one.'
-  const pair = `\`\${${env(credential.user)}}:\${${env(credential.password)}}\``
-  return `  headers.set('Authorization', \`Basic \${btoa(${pair})}\`)`
 }
 
 // Python
@@ -154,34 +166,30 @@ const python = ({ cardUrl, card }: CardFacts, { part, extensions, credentials, f
   const base = pythonText(cardUrl.replace(/\/\.well-known\/.*$/, ''))
   const lines = [
     '# pip install a2a-sdk',
-    'import asyncio',
-    usesEnvironment && 'import os',
-    'import uuid',
-    '',
+    `import asyncio, ${usesEnvironment ? 'os, ' : ''}uuid`,
     'import httpx',
     `from a2a.client import ${imports.join(', ')}`,
     'from a2a.types import Message, Part, Role, SendMessageRequest',
     'data' in part && 'from google.protobuf.json_format import ParseDict',
     'data' in part && 'from google.protobuf.struct_pb2 import Value',
     '',
+    `agent = ${base}`,
     '',
     'async def main():',
     `    async with httpx.AsyncClient(timeout=60${cert ?? ''}) as http:`,
     ...forCard.map(pythonLine),
-    `        card = await A2ACardResolver(http, ${base}).get_agent_card()`,
+    '        card = await A2ACardResolver(http, agent).get_agent_card()',
     ...forCard.map(each => !credentials.includes(each) && '        del http.headers["Authorization"]'),
     ...credentials.map(credential => !forCard.includes(credential) && pythonLine(credential)),
     `        client = await create_client(card, ClientConfig(${config}))`,
     hasContext && `        context = ClientCallContext(service_parameters=${parameters})`,
+    `        parts = [${pythonPart(part)}]`,
     '        message = Message(',
-    '            message_id=str(uuid.uuid4()),',
-    '            role=Role.ROLE_USER,',
-    `            parts=[${pythonPart(part)}],`,
+    '            message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=parts',
     '        )',
     '        request = SendMessageRequest(message=message)',
     `        async for event in client.send_message(request${hasContext ? ', context=context' : ''}):`,
     '            print(event)',
-    '',
     '',
     'asyncio.run(main())',
   ]
@@ -190,18 +198,7 @@ const python = ({ cardUrl, card }: CardFacts, { part, extensions, credentials, f
 
 const pythonEnv = (variable: string): string => `os.environ["${variable}"]`
 
-const pythonLine = (credential: Credential): string => {
-  if (credential.kind === 'header') {
-    const { name, prefix, variable } = credential
-    const value = prefix === '' ? pythonEnv(variable) : `${pythonText(prefix)} + ${pythonEnv(variable)}`
-    return `        http.headers[${pythonText(name)}] = ${value}`
-  }
-  if (credential.kind === 'query')
-    return `        http.params = http.params.set(${pythonText(credential.name)}, ${pythonEnv(credential.variable)})`
-  if (credential.kind === 'basic')
-    return `        http.auth = (${pythonEnv(credential.user)}, ${pythonEnv(credential.password)})`
-  return '        # The client certificate is in the options of the HTTP client above.'
-}
+const pythonLine = (credential: Credential): string => `        ${writeCredential(credential).python}`
 
 const pythonPart = (part: Part): string => {
   if ('data' in part) return `Part(data=ParseDict(${pythonValue(part.data)}, Value()))`

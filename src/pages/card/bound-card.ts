@@ -1,10 +1,8 @@
-import { html } from 'hono/html'
 import { isJsonObject, type Json, jsonEntries } from '../../json/index.ts'
-import type { Html } from '../layout/index.ts'
-import { escapeInvisible, shorten, webUrl } from '../text/index.ts'
+import { escapeInvisible, shorten } from '../components/index.ts'
 
 /** The part of a card that its page shows; far more than what people write. */
-const MAX_SHOWN_LENGTH = 60_000
+const MAX_SHOWN_LENGTH = 220_000
 const MAX_SHOWN_TEXT = 4000
 /** The cost of the elements around a text, in characters. */
 const ELEMENT_LENGTH = 30
@@ -43,28 +41,6 @@ export const boundCard = <Card extends Json>(card: Card): { card: Card; isCut: b
     )
   }
   return { card: cut(card) as Card, isCut }
-}
-
-/** Returns a text without control characters, which have no picture; line breaks and tabs stay. */
-export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\ufffd')
-
-/** Renders a text of a card in a line. The element isolates its direction from what is around it. */
-export const inline = (text: string): Html => html`<bdi>${printable(text)}</bdi>`
-
-/** Renders a text of a card as code. */
-export const code = (text: string): Html => html`<code dir="auto">${printable(text)}</code>`
-
-/** Renders a link of a card, or its text where nobody may follow it. */
-export const webLink = (text: string, label = text): Html => {
-  const url = webUrl(text)
-  if (url === undefined) return inline(label)
-  return html`<a href="${url}" rel="noopener nofollow ugc" dir="auto">${printable(label)}</a>`
-}
-
-/** Joins items as in a sentence: `a, b and c`. */
-export const sentenceList = (items: readonly Html[], conjunction: 'and' | 'or'): Html => {
-  const last = items.length - 1
-  return html`${items.map((item, index) => [index > 0 && (index < last ? ', ' : ` ${conjunction} `), item])}`
 }
 
 /** Returns a text as one short line, without characters that would reorder the words around it. */
