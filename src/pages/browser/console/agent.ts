@@ -9,7 +9,7 @@ import {
   withA2AExtensions,
 } from '@a2a-js/sdk/client'
 import { type AgentCard, type CallTarget, formOf, toTarget } from '../../../card/model/index.ts'
-import { isJsonType } from '../../../json/index.ts'
+import { asObject, isJsonType } from '../../../json/index.ts'
 
 /** A message as a person writes it, and how it is sent. */
 export type Draft = {
@@ -128,15 +128,9 @@ const createRequest = (draft: Draft): SendMessageRequest => {
   return { tenant: '', message, configuration, metadata: undefined }
 }
 
-/** Reads the skills of an extended card, which may be of any form. */
-export const readSkills = (card: unknown): AgentCard['skills'] | undefined => {
-  const { skills } = (card ?? {}) as { skills?: unknown }
-  if (!Array.isArray(skills)) return undefined
-  const strings = (value: unknown): string[] => [value].flat().filter(each => typeof each === 'string')
-  return skills
-    .filter(skill => typeof skill?.id === 'string' && typeof skill.name === 'string')
-    .map(({ id, name, examples, inputModes, outputModes }) => ({
-      ...{ id, name, description: '', tags: [] },
-      ...{ examples: strings(examples), inputModes: strings(inputModes), outputModes: strings(outputModes) },
-    }))
-}
+/** Reads the skills of a card, which may be of any form. */
+export const readSkills = (card: unknown): { id: string; name: string }[] =>
+  [asObject(card).skills]
+    .flat()
+    .map(asObject)
+    .flatMap(({ id, name }) => (typeof id === 'string' && typeof name === 'string' ? [{ id, name }] : []))

@@ -31,7 +31,8 @@ const fromBase64 = (text: string): Bytes => {
 
 Object.assign(globalThis, {
   Buffer: {
-    from: (source: string | ArrayLike<number>) => (typeof source === 'string' ? fromBase64(source) : toBuffer(source)),
+    from: (source: unknown) =>
+      typeof source === 'string' ? fromBase64(source) : toBuffer(source instanceof Uint8Array ? source : []),
     isBuffer: (value: unknown) => value instanceof Bytes,
   },
 })

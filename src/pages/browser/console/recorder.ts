@@ -37,24 +37,27 @@ export class CredentialsWithheld extends Error {}
 /** Tokens that this host issued, which no other host may see: whole, or within what was copied with them. */
 const HOST_TOKEN = /^cc_|cc_[a-z2-7]{12}_/i
 
-/** The addresses of this host at which agents are called. */
-const CALL_PATH = /^(?:\/agents\/[a-z0-9-]+)?\/a2a(?:\/|$)/
+type Receivers = {
+  /** The origins that receive tokens of this host. */
+  hostOrigins: readonly string[]
+  /** The path at which this host takes calls of the agent. */
+  callPath: string
+}
 
-/** Throws if a token may not go to an address of the card: a card may name any, also those of this host's own API. */
-const checkReceiver = (token: string, { origin, pathname }: URL, hostOrigins: readonly string[]): void => {
+/** Throws if a token may not go to an address of the card: a card may name any, also of another agent of this host. */
+const checkReceiver = (token: string, { origin, pathname }: URL, { hostOrigins, callPath }: Receivers): void => {
   const isHost = hostOrigins.includes(origin)
   if (!isHost && HOST_TOKEN.test(token)) throw new CredentialsWithheld(TO_ANOTHER_HOST)
-  if (isHost && !CALL_PATH.test(pathname)) throw new CredentialsWithheld(TO_NO_CALL)
+  if (isHost && !`${pathname}/`.startsWith(`${callPath}/`)) throw new CredentialsWithheld(TO_NO_CALL)
 }
 
 const TO_ANOTHER_HOST = 'It is a token of this host, and this call goes to another one, which could misuse it.'
 const TO_NO_CALL =
-  'The card names an address of this host that takes no calls: with a token, the call could change something.'
+  'The card names an address of this host that takes no calls of this agent: another agent could receive the token, ' +
+  'or the call could change something.'
 
-type RecorderOptions = {
+type RecorderOptions = Receivers & {
   credentials: () => Credentials
-  /** The origins that receive tokens of this host. */
-  hostOrigins: readonly string[]
   /** Called whenever an exchange begins or changes. */
   onChange: (exchange: Exchange) => void
 }
@@ -64,11 +67,11 @@ const POLICY = { credentials: 'omit', cache: 'no-store', redirect: 'error', refe
 
 /** Creates a `fetch` that adds credentials and records each exchange. */
 export const createRecorder =
-  ({ credentials, hostOrigins, onChange }: RecorderOptions): typeof fetch =>
+  ({ credentials, onChange, ...receivers }: RecorderOptions): typeof fetch =>
   async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input, location.href)
     const current = credentials()
-    if (current) checkReceiver(current.token, url, hostOrigins)
+    if (current) checkReceiver(current.token, url, receivers)
     const hide = (text: string): string => (current ? text.replaceAll(current.token, HIDDEN) : text)
     const hideAll = (headers: Headers) => [...headers].map(([name, value]) => [name, hide(value)] as const)
     const headers = new Headers(init.headers)
