@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { ResponseOf } from '../../src/api/client/index.ts'
+import { describeGrant, summarizeGrant } from '../../src/pages/browser/manage/grant.ts'
 import {
   ACTIONS,
   describeDetails,
-  describeGrant,
   describeHead,
   describeObserved,
+  describeReceipt,
   describeRevision,
-  describeRollback,
   describeSeconds,
   describeSource,
   describeVerification,
-  join,
 } from '../../src/pages/browser/manage/wording.ts'
-import { plural, shorten } from '../../src/pages/text/index.ts'
+import { listWords, plural, shorten } from '../../src/pages/components/index.ts'
 import { AUDITED } from '../../src/registry/audit/chain.ts'
 
 const none = { answered: 0, refused: 0, failed: 0 }
@@ -45,6 +44,15 @@ describe('the wording of the page of owners', () => {
     }
   })
 
+  it('summarize what a token allows', () => {
+    for (const [scopes, agents, summary] of [
+      [['write'], ['a-*', 'b'], 'may register and change `a-*` and `b`'],
+      [['write'], ['*'], 'may register and change all agents'],
+      [['admin', 'write'], ['*'], 'may do everything'],
+    ] as const)
+      expect(summarizeGrant({ scopes, agents }), summary).toBe(summary)
+  })
+
   it('describe how a revision was made', () => {
     for (const [row, sentence] of [
       [{ by: 'manifest', author: 'admin' }, 'Registered by the ADMIN_TOKEN'],
@@ -55,16 +63,16 @@ describe('the wording of the page of owners', () => {
       expect(describeRevision(row), JSON.stringify(row)).toBe(sentence)
   })
 
-  it('describe a rollback', () => {
+  it('describe a registration', () => {
     for (const [receipt, sentence] of [
       [
         { seq: 9, changed: true, class: 'additive' },
-        'Revision 9 has the manifest of revision 4 again. For clients, the change is additive.',
+        '`a` is registered, as revision 9. For clients, the change is additive.',
       ],
-      [{ seq: 9, changed: true }, 'Revision 9 has the manifest of revision 4 again.'],
-      [{ seq: 8, changed: false }, 'The manifest of revision 4 is registered already: nothing has changed.'],
+      [{ seq: 9, changed: true }, '`a` is registered, as revision 9.'],
+      [{ seq: 8, changed: false }, '`a` is registered as before: nothing has changed.'],
     ] as const)
-      expect(describeRollback(4, receipt), JSON.stringify(receipt)).toBe(sentence)
+      expect(describeReceipt({ id: 'a', ...receipt }), JSON.stringify(receipt)).toBe(sentence)
   })
 
   it('describe each state of a remote card', () => {
@@ -180,11 +188,11 @@ describe('the wording of the page of owners', () => {
       '2 days',
       '0 agents',
     ])
-    expect([join([]), join(['a']), join(['a', 'b', 'c']), join(['a', 'b', 'c', 'd'], 2)]).toEqual([
+    expect([[], ['a'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd']].map(words => listWords(words, 'and', 3))).toEqual([
       '',
       'a',
       'a, b and c',
-      'a, b and 2 more',
+      'a, b, c and 1 more',
     ])
   })
 })

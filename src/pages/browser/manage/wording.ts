@@ -1,52 +1,11 @@
-import { plural, shorten } from '../../text/index.ts'
-import type { ResponseOf } from '../api/index.ts'
+import type { ResponseOf } from '../../../api/client/index.ts'
+import { listWords, plural, shorten } from '../../components/index.ts'
 
 type Source = ResponseOf<'GET /agents/:id/source'>['source']
 type Observed = ResponseOf<'GET /agents/:id/observed'>
-type Token = ResponseOf<'GET /tokens/self'>
 type Revision = ResponseOf<'GET /agents/:id/revisions/:seq'>
+type Receipt = Pick<ResponseOf<'PUT /agents/:id'>, 'id' | 'seq' | 'changed' | 'class'>
 type AuditEntry = ResponseOf<'GET /audit'>['entries'][number]
-
-/** Joins words into a list: `a, b and c`. Of a long list, only the first `limit` are named. */
-export const join = (words: readonly string[], limit = 10): string => {
-  const shown = words.length > limit ? [...words.slice(0, limit), `${words.length - limit} more`] : words
-  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : (shown[0] ?? '')
-}
-
-const quote = (words: readonly string[]): string => join(words.map(word => `\`${word}\``))
-
-type Grant = { readonly [Name in 'scopes' | 'agents' | 'tiers']: readonly Token[Name][number][] }
-
-/** Describes what a token allows, one sentence an item. Code is in backticks. */
-export const describeGrant = ({ scopes, agents, tiers }: Grant): string[] => {
-  if (scopes.includes('admin'))
-    return [
-      'It may do everything for all agents: register, change and remove them, read internal ones, accept pending ' +
-        'cards, issue and revoke tokens, and read the audit.',
-    ]
-  const covered = describeAgents(agents)
-  const sentences = scopes.includes('write')
-    ? [`It may register, change, remove and refresh ${covered}, and read their manifests and history.`]
-    : []
-  if (!scopes.includes('read') && !scopes.includes('call'))
-    return [...sentences, 'Without the scope `read`, it cannot see internal agents or read extended cards.']
-  sentences.push(`It may read ${covered}, internal ones too, and ${describeTiers(tiers)}.`)
-  return scopes.includes('call') ? [...sentences, `It may call ${covered}.`] : sentences
-}
-
-const describeAgents = (agents: readonly string[]): string => {
-  if (agents.includes('*')) return 'all agents'
-  return agents.some(glob => glob.includes('*'))
-    ? `the agents ${quote(agents)} (\`*\` stands for any characters)`
-    : `the ${agents.length === 1 ? 'agent' : 'agents'} ${quote(agents)}`
-}
-
-const describeTiers = (tiers: readonly string[]): string => {
-  if (tiers.includes('*')) return 'their extended cards of every tier'
-  return tiers.length === 0
-    ? 'their extended cards of the base tier'
-    : `their extended cards, up to the tiers ${quote(tiers)}`
-}
 
 /** The names that a host has for those who change something without a token that it issued. */
 const ACTORS = new Map([
@@ -68,19 +27,16 @@ export const describeRevision = ({ by, author }: Pick<Revision, 'by' | 'author'>
 
 /** The meaning of each class of changes for clients. */
 export const CLASS_MEANINGS = {
-  breaking: 'A client that worked may fail.',
-  additive: 'Clients that worked still do, and others can do more.',
-  cosmetic: 'Calls are not affected.',
+  breaking: 'a client that worked may fail.',
+  additive: 'clients that worked still do, and others can do more.',
+  cosmetic: 'calls are not affected.',
 } as const
 
-/** Describes the outcome of a rollback. */
-export const describeRollback = (
-  restored: number,
-  { seq, changed, class: changeClass }: Pick<ResponseOf<'POST /agents/:id/rollback'>, 'seq' | 'changed' | 'class'>,
-): string => {
-  if (!changed) return `The manifest of revision ${restored} is registered already: nothing has changed.`
+/** Describes the outcome of a registration, which a rollback is, too. */
+export const describeReceipt = ({ id, seq, changed, class: changeClass }: Receipt): string => {
+  if (!changed) return `\`${id}\` is registered as before: nothing has changed.`
   const meaning = changeClass ? ` For clients, the change is ${changeClass}.` : ''
-  return `Revision ${seq} has the manifest of revision ${restored} again.${meaning}`
+  return `\`${id}\` is registered, as revision ${seq}.${meaning}`
 }
 
 const UNITS = { day: 86_400, hour: 3600, minute: 60 }
@@ -139,20 +95,19 @@ export const describeVerification = ({ verify, verification }: Source): string[]
 export const describeObserved = (observed: Omit<Observed, 'id'>): string[] => {
   const { calls, errorRate, failures, streaming, pushNotifications, interfaces, operations, mediaTypes } = observed
   if (calls === 0) return ['No calls in the last 30 days. Calls are seen if they pass through this host.']
+  const subjects: (readonly [string, Observed['streaming']])[] = [
+    ['Streams', streaming],
+    ['Push notifications', pushNotifications],
+    ...interfaces.map(each => [`${each.protocolBinding} in A2A ${each.protocolVersion}`, each] as const),
+    ...Object.entries(operations).map(([name, outcomes]) => [`The operation \`${name}\``, outcomes] as const),
+  ]
   const rate = `${Number((errorRate * 100).toFixed(1))} %`
   const produced = byCount(mediaTypes).map(([type, count]) => `\`${type}\` (${plural(count, 'time')})`)
   const kinds = byCount(failures).map(([kind, count]) => `${plural(count, 'call')} with \`${kind}\``)
   return [
-    errorRate === 0 ? 'Every call had a result.' : `${rate} of the calls had no result: ${join(kinds)}.`,
-    ...describeOutcomes('Streams', streaming),
-    ...describeOutcomes('Push notifications', pushNotifications),
-    ...interfaces.flatMap(({ protocolBinding, protocolVersion, ...outcomes }) =>
-      describeOutcomes(`${protocolBinding} in A2A ${protocolVersion}`, outcomes),
-    ),
-    ...Object.entries(operations).flatMap(([name, outcomes]) =>
-      describeOutcomes(`The operation \`${name}\``, outcomes),
-    ),
-    ...(produced.length === 0 ? [] : [`The agent produced ${join(produced)}.`]),
+    errorRate === 0 ? 'Every call had a result.' : `${rate} of the calls had no result: ${listWords(kinds)}.`,
+    ...subjects.flatMap(([subject, outcomes]) => describeOutcomes(subject, outcomes)),
+    ...(produced.length === 0 ? [] : [`The agent produced ${listWords(produced)}.`]),
   ]
 }
 
@@ -163,7 +118,7 @@ const describeOutcomes = (subject: string, outcomes: Observed['streaming']): str
   const { answered, refused, failed } = outcomes
   const labeled = Object.entries({ answered, 'refused as not supported': refused, failed })
   const parts = labeled.flatMap(([label, count]) => (count > 0 ? `${count} ${label}` : []))
-  return parts.length === 0 ? [] : [`${subject}: ${join(parts)}.`]
+  return parts.length === 0 ? [] : [`${subject}: ${listWords(parts)}.`]
 }
 
 /** Every kind of audit entry as a sentence whose subject is the actor. */

@@ -1,3 +1,0 @@
-import { start } from './manage/index.ts'
-
-start()
