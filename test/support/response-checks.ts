@@ -40,7 +40,7 @@ export const openCheck = ({ call, profile, levels, caller, variables, ...permitt
   const received: A2ACall = call ?? callWith({ id: 7 })
   const exchange = exchangeWith(checking, received)
   if (caller) exchange.caller = caller
-  const check = new ResponseCheck(exchange, checking, { ...permit(checking, received), ...permitted })
+  const check = new ResponseCheck(exchange, { ...permit(checking, received), ...permitted })
   return {
     check,
     /** Checks a text that the agent responds with, as a later event of a stream or in another place. */

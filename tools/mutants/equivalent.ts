@@ -126,7 +126,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'the client knows no schemas, so it asks for no validator',
   },
   { path: 'src/gateway/tasks/owned-call.ts', original: '4', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
-  { path: 'src/registry/edge/receipts.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
+  { path: 'src/registry/edge/write-through.ts', original: '2', replacement: '3', line: 'CACHE_BYTES', reason: CACHE },
   {
     path: 'src/registry/edge/clock-cache.ts',
     original: 'wasRead: false',
@@ -148,7 +148,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'zero has returned before',
   },
   {
-    path: 'src/registry/store/stale-signatures.ts',
+    path: 'src/registry/store/store.ts',
     original: 'coming.length > 0',
     replacement: 'coming.length >= 0',
     reason: 'the minimum of no times is Infinity, for which no alarm is set',
@@ -161,7 +161,7 @@ export const equivalentMutants: readonly Equivalent[] = [
     reason: 'all ranges are compared then, with the same result',
   },
   {
-    path: 'src/gateway/receive/json-rpc.ts',
+    path: 'src/gateway/receive/index.ts',
     original: "''",
     replacement: "'mutant'",
     line: '#rpc: JsonRpcRequest',

@@ -6,7 +6,7 @@ import { Manifest } from '../../../src/card/manifest/manifest.ts'
 import { permit } from '../../../src/gateway/gate/admit.ts'
 import { agentById } from '../../../src/gateway/gate/exchange.ts'
 import { Gate } from '../../../src/gateway/gate/gate.ts'
-import { JsonRpcExchange } from '../../../src/gateway/receive/json-rpc.ts'
+import { JsonRpcExchange } from '../../../src/gateway/receive/index.ts'
 import { ResponseCheck } from '../../../src/gateway/responses/response-check.ts'
 import { requestAgent } from '../../../src/gateway/send.ts'
 
@@ -48,7 +48,7 @@ export class Forwarding extends WorkerEntrypoint {
       ...{ binding: 'JSONRPC', version: '1.0', dialect: '1.0', operation: streams ? 'stream' : 'send' },
       ...{ id: 7, params: {}, extensions: [] },
     }
-    const check = new ResponseCheck(new JsonRpcExchange(request, env, ctx, agentById()), gate, permit(gate, call))
+    const check = new ResponseCheck(new JsonRpcExchange(request, env, ctx, agentById()), permit(gate, call))
     const result = await requestAgent(
       {
         url,
