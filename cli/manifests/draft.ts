@@ -1,13 +1,7 @@
 import { basename, extname } from 'node:path'
 import { type Compiled, compile, parseManifest } from '../../src/card/compile/index.ts'
-import {
-  createSourceMap,
-  type Diagnostic,
-  emptyMessage,
-  type InvalidFile,
-  type ParsedFile,
-  type SourceMap,
-} from '../../src/card/file/index.ts'
+import type { Diagnostic, InvalidFile, ParsedFile, SourceMap } from '../../src/card/file/index.ts'
+import { createSourceMap, emptyMessage } from '../../src/card/file/index.ts'
 import { containsSecret, createRedaction } from '../../src/card/lint/index.ts'
 import { agentIdPattern, type Finding, type Issue, toSlug } from '../../src/card/model/index.ts'
 import { isJsonObject, type Json, type JsonObject, omit, type Pointer } from '../../src/json/index.ts'

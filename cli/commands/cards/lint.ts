@@ -10,15 +10,8 @@ import type { HostClient, ResponseOf } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { ExitCode, onRejection, UsageError } from '../../errors.ts'
 import { localUrl } from '../../hosts/index.ts'
-import {
-  type CardFiles,
-  type Draft,
-  defaultToCardsFolder,
-  type LocatedIssue,
-  locateInCard,
-  locateIssues,
-  skippedText,
-} from '../../manifests/index.ts'
+import type { CardFiles, Draft, LocatedIssue } from '../../manifests/index.ts'
+import { defaultToCardsFolder, locateInCard, locateIssues, skippedText } from '../../manifests/index.ts'
 import {
   type AddCommand,
   addConnectionOptions,

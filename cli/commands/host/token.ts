@@ -6,16 +6,8 @@ import { VERSION } from '../../../src/version.ts'
 import { type HostClient, isProblem, type ResponseOf, readAgent, readList } from '../../client/index.ts'
 import type { Context } from '../../context.ts'
 import { asRejection } from '../../errors.ts'
-import {
-  type AddCommand,
-  addHostOptions,
-  changeEach,
-  choiceOption,
-  collect,
-  connect,
-  type HostFlags,
-  parseChoice,
-} from '../../options.ts'
+import type { AddCommand, HostFlags } from '../../options.ts'
+import { addHostOptions, changeEach, choiceOption, collect, connect, parseChoice } from '../../options.ts'
 import { colors, formatTable } from '../../terminal.ts'
 
 type CreateFlags = HostFlags & { scope: Scope[]; agent?: string[]; tier?: string[]; note?: string } & {

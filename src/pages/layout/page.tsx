@@ -1,14 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { CATALOG_DOCUMENTS } from '../../api/index.ts'
-import {
-  CORS_HEADERS,
-  type HttpError,
-  matchesIfNoneMatch,
-  NO_STORE,
-  PRIVATE_NO_STORE,
-  statusOf,
-  strongEtag,
-} from '../../http/index.ts'
+import type { HttpError } from '../../http/index.ts'
+import { CORS_HEADERS, matchesIfNoneMatch, NO_STORE, PRIVATE_NO_STORE, statusOf, strongEtag } from '../../http/index.ts'
 import { Links } from '../components/index.ts'
 
 /** The paths of static assets by their names in the source. tools/build.ts defines it; a test has none. */

@@ -2,16 +2,8 @@ import type { Part } from '@a2a-js/sdk'
 import { memo, useState } from 'hono/jsx/dom'
 import { parseUrl } from '../../../http/shared.ts'
 import { isJsonObject } from '../../../json/index.ts'
-import {
-  type Child,
-  escapeInvisible,
-  Hint,
-  Paragraph,
-  printable,
-  shorten,
-  toFileName,
-  WebLink,
-} from '../../components/index.ts'
+import type { Child } from '../../components/index.ts'
+import { escapeInvisible, Hint, Paragraph, printable, shorten, toFileName, WebLink } from '../../components/index.ts'
 import { toBase64 } from './buffer.ts'
 import type { PartList } from './conversation.ts'
 

@@ -1,15 +1,7 @@
 import { createPortal, memo, render, useLayoutEffect, useRef } from 'hono/jsx/dom'
 import type { Json } from '../../../json/index.ts'
-import {
-  type Child,
-  Fold,
-  JsonText,
-  Paragraph,
-  Pointer,
-  Prose,
-  ResponsePlace,
-  shorten,
-} from '../../components/index.ts'
+import type { Child } from '../../components/index.ts'
+import { Fold, JsonText, Paragraph, Pointer, Prose, ResponsePlace, shorten } from '../../components/index.ts'
 import type { Turn } from './conversation.ts'
 import { RawExchange } from './exchanges.tsx'
 import { Continuation, Options, showForm, TokenFields } from './form.tsx'
