@@ -176,6 +176,7 @@ describeInBrowser('the console of a card page', browser => {
     const page = await goTo('console-tools')
     await page.locator('#skill').selectOption('draw_pattern')
     await submit(page)
+    await waitForState(page, 'completed')
     await log(page).getByRole('img').waitFor()
     await page.getByRole('button', { name: 'How many words are these?' }).click()
     await page.keyboard.press('Control+Enter')

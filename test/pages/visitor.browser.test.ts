@@ -40,10 +40,14 @@ describeInBrowser('a visitor', browser => {
     await tabTo('Visited Echo')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Visited Echo' }).waitFor()
+    // The network is slow: what is sent before the console has loaded is sent then.
+    const released = Promise.withResolvers<void>()
+    await page.route('**/agent-card.json?*', route => released.promise.then(() => route.continue()))
     await tabTo('hello')
     await page.keyboard.press('Enter')
     await page.getByRole('textbox', { name: 'Message' }).and(page.locator(':focus')).waitFor()
     await page.keyboard.press('Control+Enter')
+    released.resolve()
     await page.locator('.console-response').getByText('hello').waitFor()
   })
 

@@ -58,6 +58,10 @@ if (section) {
     event.preventDefault()
     void open({ send: true })
   })
+  section.addEventListener('keydown', ({ target, key, ctrlKey, metaKey }) => {
+    const isMessage = target instanceof HTMLTextAreaElement
+    if (isMessage && key === 'Enter' && (ctrlKey || metaKey)) target.form?.requestSubmit()
+  })
   for (const type of ['pointerenter', 'pointerdown']) section.addEventListener(type, () => open(), { once: true })
   section.addEventListener('focusin', () => void (opening ?? open()))
   addEventListener('hashchange', openIfNamed)

@@ -17,9 +17,6 @@ export const connectForm = (session: Session, { skillId }: MessageExample, skill
     event.preventDefault()
     void session.submit()
   })
-  message.addEventListener('keydown', ({ key, ctrlKey, metaKey }) => {
-    if (key === 'Enter' && (ctrlKey || metaKey)) message.form?.requestSubmit()
-  })
   for (const field of [message, file]) field.addEventListener('input', () => field.setCustomValidity(''))
   const chooseSkill = (skillId: string): void => {
     const data = skills.find(({ id }) => id === skillId)?.data
