@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import type { Finding } from '../src/card/model/index.ts'
-import { isJsonObject, type Json, jsonEntries, parsePointer } from '../src/json/index.ts'
+import { getAt, isJsonObject, type Json, parsePointer } from '../src/json/index.ts'
 
 /** Returns the question whether a similar name was meant, for the end of a message; '' if none is similar. */
 export const didYouMean = (unknown: string, known: readonly string[]): string => {
@@ -33,12 +33,8 @@ export const suggestField = <Error extends Finding>(error: Error): Error => {
 /** Adds to the message about a missing field which unknown one, as cards may have, may be a misspelling of it. */
 export const suggestMisspelling = <Error extends Finding>(error: Error, document: Json): Error => {
   if (error.message !== 'is missing') return error
-  const path = parsePointer(error.pointer)
-  const missing = path.at(-1) ?? ''
-  const parent = path.slice(0, -1).reduce<Json | undefined>((value, name) => {
-    const members = Array.isArray(value) || isJsonObject(value) ? jsonEntries(value) : []
-    return members.find(([key]) => key === name)?.[1]
-  }, document)
+  const missing = parsePointer(error.pointer).at(-1) ?? ''
+  const parent = getAt(document, error.pointer.slice(0, error.pointer.lastIndexOf('/')))
   // Without its `card`, a manifest is read as a card without a name.
   const wanted = missing === 'name' ? [missing, 'card'] : [missing]
   const [suggestion] = Object.keys(isJsonObject(parent) ? parent : {}).flatMap(key => {
