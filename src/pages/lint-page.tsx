@@ -51,7 +51,7 @@ export const getLintPage = scriptPage('Get the page that checks a card', request
             Copy link with this card
           </button>
           <span id="share-hint" class="muted">
-            The card is in the link itself, after the #, which browsers send to no host.
+            The card is in the link itself, after the #, which browsers never send.
           </span>
         </p>
       </form>

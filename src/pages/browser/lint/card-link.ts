@@ -4,7 +4,7 @@ import { readBytes } from '../../../http/shared.ts'
 /** Characters of the compressed text in a link. Mail and chat programs cut longer links. */
 const MAX_CODE_LENGTH = 16_000
 
-/** Returns a link that carries a text in its fragment, which browsers send to no host; undefined if it is too long. */
+/** Returns a link that carries a text in its fragment, which browsers never send; undefined if it is too long. */
 export const linkWith = async (text: string): Promise<string | undefined> => {
   const compressed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   const code = base64url.encode(new Uint8Array(await new Response(compressed).arrayBuffer()))

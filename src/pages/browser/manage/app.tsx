@@ -106,7 +106,7 @@ const HOW_TO_GET_ONE = [
   'On your own machine, `npm start` prints one in the terminal.',
   'For another host, ask an admin: `npx sync-card token create --scope write --agent "weather-*" --expires 30d`, or ' +
     'the part Tokens of this page.',
-  'Whoever has deployed the host has its `ADMIN_TOKEN`, which may do everything.',
+  'If you have deployed the host, you have its `ADMIN_TOKEN`, which may do everything.',
 ]
 
 const TOKEN_HINT =
