@@ -209,6 +209,8 @@ const startWrangler = (host: DevHost, configs: readonly string[], secrets: Secre
     WRANGLER_SEND_METRICS: 'false',
     // The explorer would let the page of any server on this machine read and write the host's storage.
     X_LOCAL_EXPLORER: 'false',
+    // The traces that wrangler stores have the URLs and log lines of all requests, and are never deleted.
+    X_LOCAL_OBSERVABILITY: 'false',
     // By default, all wranglers of this user find each other's Workers by name.
     WRANGLER_REGISTRY_PATH: join(state, 'registry'),
   }

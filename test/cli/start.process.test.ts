@@ -15,7 +15,7 @@ import { FakeHost } from ${JSON.stringify(resolve('test/cli/fake-host.ts'))}
 const args = process.argv.slice(2)
 if (process.env.LINE) spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); require("node:net").connect(process.env.LINE, "127.0.0.1"); setInterval(() => {}, 1000)'])
 const { ADMIN_TOKEN, LOCAL_ORIGINS, SIGNING_KEY } = process.env
-writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, other: process.env.OTHER, allowed: process.env.ALLOWED_ORIGINS, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, registry: process.env.WRANGLER_REGISTRY_PATH }))
+writeFileSync('called.json', JSON.stringify({ args, pid: process.pid, token: ADMIN_TOKEN, origins: LOCAL_ORIGINS, key: SIGNING_KEY, other: process.env.OTHER, allowed: process.env.ALLOWED_ORIGINS, metrics: process.env.WRANGLER_SEND_METRICS, explorer: process.env.X_LOCAL_EXPLORER, traces: process.env.X_LOCAL_OBSERVABILITY, registry: process.env.WRANGLER_REGISTRY_PATH }))
 if (process.env.BROKEN) process.exit(1)
 const host = new FakeHost()
 host.token = ADMIN_TOKEN
@@ -95,7 +95,7 @@ describe('npm start', () => {
       token: expect.stringMatching(/^[\da-f]{64}$/),
       origins: `${url} http://localhost:${port} http://localhost:5173`,
       key: expect.stringMatching(/^{"kty":"EC".*"d":/),
-      ...{ other: '1', allowed: 'http://localhost:2', metrics: 'false', explorer: 'false' },
+      ...{ other: '1', allowed: 'http://localhost:2', metrics: 'false', explorer: 'false', traces: 'false' },
       registry: join(folder, '.wrangler/state/registry'),
     })
     expect(readFileSync(join(folder, configs[0] ?? ''), 'utf8')).toContain(
