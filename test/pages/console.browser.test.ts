@@ -174,7 +174,15 @@ describeInBrowser('the console of a card page', browser => {
       await turns(page).locator('.console-response').getByText(response, { exact: true }).waitFor()
     }
     const page = await goTo('console-tools')
+    const place = 'document.querySelector("#console [type=submit]").getBoundingClientRect().y'
     await page.locator('#skill').selectOption('draw_pattern')
+    const before = await page.evaluate(place)
+    await message(page).focus()
+    await page.locator('#console [type="file"]:enabled').waitFor()
+    expect([await page.evaluate(place), await message(page).inputValue()]).toEqual([
+      before,
+      expect.stringContaining('draw'),
+    ])
     await submit(page)
     await waitForState(page, 'completed')
     await log(page).getByRole('img').waitFor()

@@ -24,7 +24,12 @@ export const connectForm = (session: Session, { skillId }: MessageExample, skill
     else session.begin({ skillId, data })
   }
   skill?.addEventListener('input', () => chooseSkill(skill.value))
-  if (skill && skill.value !== skillId) chooseSkill(skill.value)
+  if (skill && skill.value !== skillId) {
+    // Another example must not move the button while a person presses it.
+    message.style.blockSize = `${message.getBoundingClientRect().height}px`
+    message.addEventListener('input', () => message.style.removeProperty('block-size'), { once: true })
+    chooseSkill(skill.value)
+  }
   if (typed !== undefined) message.value = typed
   file.disabled = false
 }
