@@ -51,7 +51,7 @@ const list = (entries: [name: string, text: string][]): string =>
 export const HELP = `Usage: npm run bench -- [options] [scenario …]
 
 Compares the host with smaller Workers and other servers on this machine. Without a scenario it runs all of
-them, which takes about fifteen minutes. docs/bench.md explains the figures.
+them, which takes about fifteen minutes. docs/design/bench.md explains the figures.
 
 Scenarios:
 ${list(Object.entries(SCENARIOS))}

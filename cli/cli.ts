@@ -13,8 +13,6 @@ export const run = async (args: readonly string[], io: Io = processIo()): Promis
     .description('Keep the cards of a host in line with your files.')
     .version(VERSION, '--version')
     .enablePositionalOptions()
-    // A program with an action of its own has no help command by default.
-    .helpCommand(true)
     .exitOverride()
     .configureOutput({
       writeOut: text => terminal.out(text.trimEnd()),

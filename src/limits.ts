@@ -9,15 +9,15 @@
 export const MAX_STRING_LENGTH = 16 * 1024
 /** Members of one object, or items of one array. */
 export const MAX_MEMBERS = 1000
-/** The JSON Pointer of a place in a card or manifest: a report names many of them. */
+/** The JSON Pointer of a place in a card or manifest, of which a report has many. */
 export const MAX_CARD_POINTER_LENGTH = 1024
 /** The name by which a request finds an agent, and the part of a name that an id is made from. */
 export const MAX_NAME_LENGTH = 200
 /** Skills of one card. */
 export const MAX_SKILLS = 500
-/** Different input modes of one card, those of its skills included; and the same for output modes. */
+/** Different input modes of one card and its skills together; likewise for output modes. */
 export const MAX_MODES = 200
-/** Schemes of one requirement, if one of them is to be read with several OAuth flows. */
+/** Schemes of one requirement, if one of them has several OAuth flows. */
 export const MAX_SPLIT_SCHEMES = 10
 /** Interfaces in one list of a card. */
 export const MAX_INTERFACES = 100
@@ -27,23 +27,23 @@ export const MAX_ALLOWED_SECRETS = 20
 export const MAX_HOSTS = 20
 /** Entries in `tiers`, or in `jwt.tiers`. */
 export const MAX_TIERS = 16
-/** JSON text of the extended cards of one agent, the public card in each. All are in memory at once. */
+/** JSON text of the extended cards of one agent, each with the public card in it. All are in memory at once. */
 export const MAX_EXTENDED_CARDS_LENGTH = 1024 * 1024
 /** Audiences in `jwt.audience`. */
 export const MAX_AUDIENCES = 16
 
-// The registry and its tokens
+// The registry
 
 /**
  * The body of a request to the registry, `POST /lint` or `POST /verify`, a card that `POST /verify` fetches, and a line
  * of a batch.
  */
 export const MAX_BODY_BYTES = 256 * 1024
-/** Levels of objects and arrays in a JSON document, a call or the answer of an agent. */
+/** Levels of objects and arrays in a JSON document, a call or the response of an agent. */
 export const MAX_JSON_DEPTH = 64
 /** Entries on one page of a list, and the default of `limit`. */
 export const MAX_PAGE_SIZE = 100
-/** Stored revisions of one agent, its removal included: the newest. */
+/** The newest revisions of one agent, its removal included. */
 export const MAX_REVISIONS = 200
 /** Lines of a batch. */
 export const MAX_BATCH_LINES = 500
@@ -51,19 +51,19 @@ export const MAX_BATCH_LINES = 500
 export const LINES_PER_WRITE = 25
 /** The body of a batch. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024
-/** The documents that are made from a batch with `atomic=true`: they are written at once. */
+/** The documents that are made from a batch with `atomic=true` and written at once. */
 export const MAX_ATOMIC_BATCH_BYTES = 16 * 1024 * 1024
-/** Characters of the descriptions and examples of an agent's skills that are searched. */
+/** Characters of the descriptions and examples of an agent's skills that a search reads. */
 export const MAX_INDEXED_LENGTH = 64 * 1024
 /** Examples of an agent's skills that are stored for catalogs. */
 export const MAX_LISTED_EXAMPLES = 5
-/** Different values of each field by which an agent is found: ids, names and tags of skills, capabilities, modes. */
+/** Different values of each field that a search reads: ids, names and tags of skills, capabilities, modes. */
 export const MAX_FIELD_VALUES = 500
 /** Characters of `q` and of the value of a filter. */
 export const MAX_QUERY_LENGTH = 200
 /** Words of `q` and `name` together. */
 export const MAX_QUERY_WORDS = 16
-/** Words of a search, its last ones, that may be the beginnings of longer words. */
+/** The last words of a search, which may be the beginnings of longer words. */
 export const MAX_WORD_BEGINNINGS = 4
 /** Filters of one search. */
 export const MAX_FILTERS = 16
@@ -77,7 +77,7 @@ export const MAX_FACET_VALUES = 20
 export const MAX_SEARCH_TEXT_LENGTH = 1000
 /** Agents in one catalog document, and the default of its `limit`. */
 export const MAX_CATALOG_ENTRIES = 500
-/** Agents in one sitemap; of more, there is an index of sitemaps. The protocol allows ten times as many. */
+/** Agents in one sitemap; above that, the host serves an index of sitemaps. The protocol allows 50,000. */
 export const MAX_SITEMAP_URLS = 5000
 /** Characters of `ADMIN_TOKEN`: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
@@ -90,103 +90,23 @@ export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 /**
- * Refused writes of one actor that the audit records in an hour, those without a valid token together; others are
- * counted.
+ * Refused writes of one actor that the audit records in an hour; further ones are counted. All callers without a valid
+ * token are one actor.
  */
 export const MAX_RECORDED_REFUSALS = 30
-/** The file that `POST /import` takes, after decompression. */
+/** The file that `POST /import` accepts, after decompression. */
 export const MAX_IMPORT_BYTES = 2 * 1024 * 1024 * 1024
-/** Bytes of that file for each byte that was sent, beyond `FREE_IMPORT_BYTES`. */
+/** Bytes of that file for each compressed byte, beyond `FREE_IMPORT_BYTES`. */
 export const MAX_IMPORT_RATIO = 250
-/** Bytes of that file that may be made of any number of bytes. */
+/** Bytes of that file for which the ratio does not count. */
 export const FREE_IMPORT_BYTES = 1024 * 1024
-/** One line of it. */
+/** One line of that file. */
 export const MAX_IMPORT_LINE_BYTES = 8 * 1024 * 1024
-/** How long the registry keeps what an agent's calls have shown. */
+/** How long the registry stores what the calls of an agent have shown. */
 export const OBSERVATION_SECONDS = 30 * 86_400
-/** Media types in that; others count as `other`. */
+/** Media types that the registry counts for one agent; others count as `other`. */
 export const MAX_OBSERVED_MEDIA_TYPES = 50
-
-// Calls and responses
-
-/** The body of a call. */
-export const MAX_CALL_BYTES = 4 * 1024 * 1024
-/** The body of a call past the rate limit, if it is read at all: only to repeat the call's id in the error. */
-export const MAX_REFUSED_CALL_BYTES = 16 * 1024
-/** An agent's response that is not a stream. */
-export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
-/** One event of an agent's stream, unless `gate.responses` is `off`. */
-export const MAX_EVENT_BYTES = 1024 * 1024
-/** The path and query of a call that is translated to HTTP+JSON (docs/bridges.md). */
-export const MAX_TRANSLATED_PATH_LENGTH = 16 * 1024
-/** A JSON-RPC method. */
-export const MAX_METHOD_LENGTH = 256
-/** Characters of one number in a call. */
-export const MAX_NUMBER_LENGTH = 1000
-/** Numbers in a call that JavaScript would write in another way, such as `1.0`. They are forwarded as they are. */
-export const MAX_RAW_NUMBERS = 100_000
-/** Parts of a message, if the agent restricts its input modes. */
-export const MAX_PARTS = 1000
-/** Media types in `acceptedOutputModes`. */
-export const MAX_OUTPUT_MODES = 100
-/** Extensions in one `A2A-Extensions` header; those after it are ignored. */
-export const MAX_EXTENSIONS = 200
-/** The id of a task, where this host keeps the tasks of callers apart (docs/gateway.md#whose-tasks-a-call-reaches). */
-export const MAX_TASK_ID_LENGTH = 256
-/** The `contextId` that a caller may choose, there and for an agent that is an MCP server. */
-export const MAX_CONTEXT_ID_LENGTH = 256
-/** Tasks, and contexts, that one such call names. */
-export const MAX_NAMED_TASKS = 100
-/** The `nextPageToken` of an agent, there; an answer with a longer one is `invalid-response`. */
-export const MAX_PAGE_TOKEN_LENGTH = 4096
-/**
- * Tasks and contexts of one agent whose callers are recorded; then those of the caller with most are forgotten, the
- * least recently used tasks first.
- */
-export const MAX_OWNED_IDS = 100_000
-/** How long after its last use it is known who started a task or context. */
-export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
-/**
- * How long nobody can own the id of a task or context whose owner was cleared: twice as long as an isolate remembers an
- * owner (docs/gateway.md#an-agent-that-uses-its-ids-again).
- */
-export const CLEARED_ID_SECONDS = 120
-/** Hops in `Via`; a call that took more is refused. */
-export const MAX_HOPS = 10
-/** Lifetime of the signed identity of a caller (docs/identity.md); calls share one for half of it. */
-export const ASSERTION_SECONDS = 60
-/** Silence of a stream after which its client gets a comment, to see whether it is still connected. */
-export const HEARTBEAT_SECONDS = 15
-
-// MCP clients
-
-/** Characters of the description of a tool. */
-export const MAX_TOOL_DESCRIPTION_LENGTH = 8000
-/** Files in one call of a tool. */
-export const MAX_TOOL_FILES = 50
-/** The wait for a task, if `UPSTREAM_TIMEOUT` is longer: most MCP clients give up after a minute. */
-export const MAX_TOOL_WAIT_SECONDS = 50
-/** How long after it is issued a handle of a task can be used. */
-export const HANDLE_SECONDS = 86_400
-
-// Checks of agents
-
-/** One request of a check (docs/receipts.md). */
-export const CHECK_TIMEOUT_SECONDS = 5
-/** All requests of a check, but for messages: after that, no other is sent. */
-export const CHECK_SECONDS = 20
-/** The message, and the stream, of a check with `send`. */
-export const CHECK_SEND_SECONDS = 30
-/** One response that a check reads. */
-export const MAX_CHECK_RESPONSE_BYTES = 256 * 1024
-/** Events of a stream that a check reads. */
-export const MAX_CHECK_EVENTS = 100
-/** Requests of a check that an agent may leave unanswered, through the gate and directly; then no others are sent. */
-export const MAX_UNANSWERED_REQUESTS = 2
-
-// Changes
-
-/** Changes that are stored, that event streams can resume from, and that wait for the webhook: the newest. */
+/** The newest changes, which are stored for event streams that resume, and for the webhook. */
 export const MAX_STORED_CHANGES = 10_000
 /** Event streams of one host. */
 export const MAX_EVENT_STREAMS = 10_000
@@ -197,16 +117,76 @@ export const MAX_CALLER_EVENT_STREAMS = 20
  * `Last-Event-ID` behind the newest change.
  */
 export const MAX_CALLER_REPLAYS = 30
-/** The period in which these are counted. */
+/** The period in which `MAX_CALLER_REPLAYS` counts. */
 export const REPLAY_PERIOD_SECONDS = 60
-/** How long an event stream lasts; its client then resumes with a new one. */
+/** How long an event stream lasts; then its client resumes with a new one. */
 export const EVENT_STREAM_SECONDS = 15 * 60
 /** How long an event stream waits for a client that reads nothing. */
 export const MAX_UNREAD_SECONDS = 60
-/** The response of the webhook's receiver. */
+/** Waiting for the response of the webhook's receiver. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15
 /** How long after its first failed attempt a change is given up. */
 export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
+
+// Calls and responses
+
+/** The body of a call. */
+export const MAX_CALL_BYTES = 4 * 1024 * 1024
+/** The body of a call past the rate limit that is read to repeat the id of the call in the error. */
+export const MAX_REFUSED_CALL_BYTES = 16 * 1024
+/** An agent's response that is not a stream. */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+/** One event of an agent's stream, unless `gate.responses` is `off`. */
+export const MAX_EVENT_BYTES = 1024 * 1024
+/** The path and query of a call that is [translated](docs/design/calls.md#bridges) to HTTP+JSON. */
+export const MAX_TRANSLATED_PATH_LENGTH = 16 * 1024
+/** A JSON-RPC method. */
+export const MAX_METHOD_LENGTH = 256
+/** Characters of one number in a call. */
+export const MAX_NUMBER_LENGTH = 1000
+/** Numbers in a call that JavaScript would write differently, such as `1.0`. They are forwarded unchanged. */
+export const MAX_RAW_NUMBERS = 100_000
+/** Parts of a message, if the agent restricts its input modes. */
+export const MAX_PARTS = 1000
+/** Media types in `acceptedOutputModes`. */
+export const MAX_OUTPUT_MODES = 100
+/** Extensions in one `A2A-Extensions` header; further ones are ignored. */
+export const MAX_EXTENSIONS = 200
+/** The id of a task with [`gate.tasks: owner`](docs/design/calls.md#whose-tasks-a-call-reaches). */
+export const MAX_TASK_ID_LENGTH = 256
+/** The `contextId` that a caller chooses with `gate.tasks: owner`, or for an agent that is an MCP server. */
+export const MAX_CONTEXT_ID_LENGTH = 256
+/** Tasks, and contexts, that one call names with `gate.tasks: owner`. */
+export const MAX_NAMED_TASKS = 100
+/** The `nextPageToken` of an agent with `gate.tasks: owner`; a response with a longer one is `invalid-response`. */
+export const MAX_PAGE_TOKEN_LENGTH = 4096
+/** Tasks and contexts of one agent with stored owners; then the caller with the most loses the least recently used. */
+export const MAX_OWNED_IDS = 100_000
+/** How long after its last use the owner of a task or context is stored. */
+export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
+/** How long nobody can own a cleared id of a task or context: twice as long as an isolate remembers an owner. */
+export const CLEARED_ID_SECONDS = 120
+/** Hops in `Via`; a call that has as many already is refused. */
+export const MAX_HOPS = 10
+/**
+ * Lifetime of the signed [identity of a caller](docs/guide/owners.md#who-calls-caller-identity). Calls share one for
+ * half of that time.
+ */
+export const ASSERTION_SECONDS = 60
+/** Silence of a stream after which its client gets a comment, which shows whether it is still connected. */
+export const HEARTBEAT_SECONDS = 15
+/** One request of a [check](docs/guide/owners.md#check-your-agent). */
+export const CHECK_TIMEOUT_SECONDS = 5
+/** All requests of a check except messages; after that time, no more are sent. */
+export const CHECK_SECONDS = 20
+/** The message, and the stream, of a check with `send`. */
+export const CHECK_SEND_SECONDS = 30
+/** One response that a check reads. */
+export const MAX_CHECK_RESPONSE_BYTES = 256 * 1024
+/** Events of a stream that a check reads. */
+export const MAX_CHECK_EVENTS = 100
+/** Requests of a check without a response, through the gate and directly; after that, no more are sent. */
+export const MAX_UNANSWERED_REQUESTS = 2
 
 // Remote cards
 
@@ -214,19 +194,19 @@ export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
 export const MAX_CARD_BYTES = 1024 * 1024
 /** The extended card that an agent returns to a caller: it is compiled again for each call. */
 export const MAX_AGENT_EXTENDED_CARD_BYTES = 256 * 1024
-/** How long the media types are remembered that this card accepts, or that the agent returns none. */
+/** How long the host remembers the media types of an extended card that an agent returns, or that it returns none. */
 export const EXTENDED_MODES_SECONDS = 60
 /** Fetching a card, redirects included. */
 export const CARD_TIMEOUT_SECONDS = 10
 /** Redirects that are followed while a card is fetched. */
 export const MAX_REDIRECTS = 3
-/** Each of the discovery document and the keys of an OpenID Connect issuer. */
+/** The discovery document of an OpenID Connect issuer; likewise its keys. */
 export const MAX_ISSUER_BYTES = 128 * 1024
-/** Fetching each of those. */
+/** Fetching one of those. */
 export const ISSUER_TIMEOUT_SECONDS = 4
-/** Keys of an OpenID Connect issuer; those after them are ignored. */
+/** Keys of an OpenID Connect issuer; further ones are ignored. */
 export const MAX_ISSUER_KEYS = 100
-/** Keys that are tried for a JWT without a `kid`, or with one that several keys have. */
+/** Keys that are tried for a JWT without a `kid`, or with a `kid` of several keys. */
 export const MAX_KEYS_TRIED = 10
 /** The smallest `upstream.ttl`: how long a fetched card is fresh. */
 export const MIN_TTL_SECONDS = 30
@@ -247,11 +227,11 @@ export const MAX_MCP_LISTS_LENGTH = 1024 * 1024
 
 // Signatures
 
-/** Signatures of one card that are verified, the first of its list. */
+/** The first signatures of a card, which are verified. */
 export const MAX_SIGNATURES = 20
 /** Keys in a JWK Set or DID document by which a card is verified; a larger set is not read. */
 export const MAX_VERIFICATION_KEYS = 100
-/** The modulus of an RSA key by which a card is verified; larger keys are not used: a check would take seconds. */
+/** The modulus of an RSA key by which a card is verified. Larger keys are not used: a check would take seconds. */
 export const MAX_RSA_MODULUS_BITS = 4096
 /** The exponent of such a key. */
 export const MAX_RSA_EXPONENT_BITS = 32
@@ -261,34 +241,42 @@ export const MAX_KEY_SET_BYTES = 128 * 1024
 export const KEY_SET_TIMEOUT_SECONDS = 5
 /** How long caches may keep the key set and the DID document of this host, as `Cache-Control` states. */
 export const KEY_SET_MAX_AGE_SECONDS = 5 * 60
-/** How long a new key is published before it signs: longer than caches keep the key set, and a deployment takes. */
+/** How long a new key is published before it signs: longer than caches keep the key set and a deployment takes. */
 export const KEY_LEAD_SECONDS = 10 * 60
 /** `keys` of `POST /verify`. */
 export const MAX_KEY_SOURCES = 5
 /** Requests that this host sends for one call of `POST /verify`, redirects included. */
 export const MAX_VERIFY_REQUESTS = 4
-/** Key sets that are fetched because signatures of a card point to them, or because they are on its origin. */
+/** Key sets that are fetched because the signatures of a card point to them, or because they are on its origin. */
 export const MAX_SIGNER_KEY_SETS = 3
 
-// MCP servers as agents
+// MCP and pages
 
+/** Characters of the description of a tool. */
+export const MAX_TOOL_DESCRIPTION_LENGTH = 8000
+/** Files in one call of a tool. */
+export const MAX_TOOL_FILES = 50
+/** The wait for a task, if `UPSTREAM_TIMEOUT` is longer: most MCP clients give up after a minute. */
+export const MAX_TOOL_WAIT_SECONDS = 50
+/** How long the handle of a task can be used. */
+export const HANDLE_SECONDS = 86_400
 /** JSON text of an elicitation; a larger one is cancelled. */
 export const MAX_ELICITATION_LENGTH = 64 * 1024
 /** An MCP server's response to the call of a tool. */
 export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
 /** The call of a tool, however much progress it reports. */
 export const MAX_TOOL_SECONDS = 15 * 60
-/** Tools of one agent that run at once, those included that wait for an answer of their caller. */
+/** Tools of one agent that run at once, including those that wait for an answer from their caller. */
 export const MAX_RUNNING_TOOLS = 16
-/** How long a tool waits for an answer of its caller. */
+/** How long a tool waits for an answer from its caller. */
 export const TOOL_INPUT_SECONDS = 10 * 60
-/** Elicitations of a tool in one call; others are cancelled. Each is stored, and a server may withdraw them at once. */
+/** Elicitations of a tool in one call; further ones are cancelled. Each is stored. */
 export const MAX_TOOL_ELICITATIONS = 50
-/** Sessions of one agent with its MCP server: more than tools can run at once. */
+/** Sessions of one agent with its MCP server: more than the tools that can run at once. */
 export const MAX_MCP_SESSIONS = 32
-/** How long such a session stays open unused. */
+/** How long such a session stays open without use. */
 export const MCP_SESSION_IDLE_SECONDS = 5 * 60
-/** Resources that such a session remembers because results of its tools have linked them. */
+/** Resources that such a session remembers because results of its tools link to them. */
 export const MAX_LINKED_RESOURCES = 1000
 /** Characters of the URI of such a resource; a longer one cannot be read. */
 export const MAX_RESOURCE_URI_LENGTH = 2048
@@ -302,8 +290,5 @@ export const MAX_TASKS = 200
 export const MAX_TASK_BYTES = 64 * 1024 * 1024
 /** How long those tasks are stored. */
 export const TASK_LIFETIME_SECONDS = 24 * 60 * 60
-
-// Pages
-
-/** JSON text of the call in the code on the page of an agent; with a longer one, only the card is requested. */
+/** JSON text of the call in the code on the page of an agent. With a longer one, the code only requests the card. */
 export const MAX_EXAMPLE_CALL_LENGTH = 10_000

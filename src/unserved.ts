@@ -14,7 +14,7 @@ export const notFound: Handler = () => {
 export const getCardWithoutAgent = endpoint(
   {
     tag: 'cards',
-    summary: 'Learn that the base URL has lost the id of the agent',
+    summary: 'Explain that the base URL lacks the id of the agent',
     access: 'public',
     params: { file: anyText('The name of the card.') },
     responses: {},

@@ -33,14 +33,14 @@ export const variableNames: readonly string[] = [...Object.keys(defaults), ...ho
 /** Describes each of them, with its unit. The Worker does not import this. */
 export const descriptions: Readonly<Record<VariableName, string>> = {
   PUBLIC_URL:
-    'The origin of the absolute URLs of this host, such as `https://cards.example.com`. Empty: the first of an ' +
+    'The origin of the absolute URLs of this host, such as `https://cards.example.com`. Empty: the first of the ' +
     "agent's `hosts`, else the origin of the request that registers the agent.",
   ROOT_AGENT:
     'The id of the agent that is served on host names that no agent claims. Empty: the agent that claims ' +
     '`"*"`, else the first public agent that was registered.',
   ROLE:
-    "Who sees Shaman's list. `public`: everyone sees the public agents. `internal`: only callers with a token " +
-    'see any.',
+    "Who sees Shaman's list of agents. `public`: everyone sees the public agents. `internal`: only callers with a " +
+    'token see it.',
   MCP: 'Whether MCP clients can use this host and its agents at `/mcp` and `/agents/{id}/mcp`: `on` or `off`.',
   CACHE_MAX_AGE: 'Seconds for which a client may cache a card.',
   CACHE_STALE_WHILE_REVALIDATE:
@@ -48,10 +48,10 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
   UPSTREAM_TIMEOUT: 'Seconds in which an agent must respond to a call.',
   STREAM_IDLE_TIMEOUT: 'Seconds for which the stream of an agent may be silent.',
   ALLOWED_ORIGINS:
-    'Origins that this host may call although they are not public https ones, separated by spaces. For ' +
+    'Origins that this host may call although they are not public or not https, separated by spaces. For ' +
     'development: leave it empty on a deployed host.',
   WEBHOOK_URL:
-    'The URL that every change of an agent is sent to, signed with the secret `WEBHOOK_SECRET`. Empty: none.',
+    'The URL to which every change of an agent is sent, signed with the secret `WEBHOOK_SECRET`. Empty: none.',
   ADMIN_TOKEN:
     `The first token, which allows everything. At least ${MIN_ADMIN_TOKEN_LENGTH} random characters: run ` +
     `\`openssl rand -hex 32\`, and keep the result.`,
@@ -60,8 +60,8 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
     'since 1970). `npx sync-card keys create` makes the first one.',
   SIGNING_KEY_2: 'A second signing key. The two take turns: while one is in use, the other is free for the next key.',
   WEBHOOK_SECRET:
-    'The key that signs what is sent to `WEBHOOK_URL`: `whsec_` and 24 to 64 bytes in base64. Several, ' +
-    'separated by spaces, while it is replaced.',
+    'The key that signs what is sent to `WEBHOOK_URL`: `whsec_` and 24 to 64 bytes in base64. While it is ' +
+    'replaced: several, separated by spaces.',
   LOCAL_ORIGINS:
     'Origins of web pages that may write and call agents of a host that `npm start` runs, separated by spaces. ' +
     'Never set it on a deployed host.',

@@ -41,8 +41,8 @@ describe('wrangler.toml', () => {
       expect(read(example)).toMatch(new RegExp(`^name = "${service}"$`, 'm'))
   })
 
-  it('has its bindings repeated for the environment in docs/deploy.md, which inherits none of them', () => {
-    const [, environment = ''] = /```toml\n(\[env\.staging\]\n.*?)```/s.exec(read('docs/deploy.md')) ?? []
+  it('has its bindings repeated for the environment in docs/guide/deploy.md, which inherits none of them', () => {
+    const [, environment = ''] = /```toml\n(\[env\.staging\]\n.*?)```/s.exec(read('docs/guide/deploy.md')) ?? []
     const { kvNamespaces, durableObjects, rateLimits } = inject('hostConfig')
     const expected = [
       ...kvNamespaces.map(binding => `{ binding = "${binding}" }`),

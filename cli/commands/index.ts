@@ -5,11 +5,13 @@ import { addCheck, addConvert, addDiff, addInit, addLint, addPull, addSync, addV
 import { addCompletion } from './completion.ts'
 import { addAgents, addAudit, addHistory, addKeys, addMove, addRefresh, addToken } from './host/index.ts'
 
-/** All commands, in the order of `--help`. The first is the program's own action. */
-const COMMANDS: readonly AddCommand[] = [
-  ...[addSync, addInit, addPull, addDiff, addLint, addConvert, addVerify],
-  ...[addAgents, addRefresh, addCheck, addHistory, addToken, addKeys, addAudit, addMove, addCompletion],
-]
+/** The commands beside the program's own action, by their headings in `--help`. */
+const GROUPS: Readonly<Record<string, readonly AddCommand[]>> = {
+  'Commands for files with cards:': [addInit, addPull, addDiff, addLint, addConvert, addVerify],
+  'Commands for the agents of a host:': [addAgents, addRefresh, addCheck, addHistory],
+  'Commands for a host:': [addToken, addKeys, addAudit, addMove],
+  'Other commands:': [addCompletion],
+}
 
 /** Examples for `--help`. A group of commands has the example of the first. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -41,9 +43,19 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 /** Adds all commands to the program, each with an example in its help and a hint to the help after a mistake. */
 export const addCommands: AddCommand = (program, context, exit) => {
-  for (const addCommand of COMMANDS) addCommand(program, context, exit)
+  addSync(program, context, exit)
+  for (const [heading, commands] of Object.entries(GROUPS)) {
+    program.commandsGroup(heading)
+    for (const addCommand of commands) addCommand(program, context, exit)
+  }
+  // A program with an action of its own has no help command by default.
+  program.helpCommand(true)
   addExamples(program, program.name())
 }
+
+/** Returns the example of the command of this path. */
+export const createExample = (path: string): string =>
+  (EXAMPLES[path] ?? `${path} --host prod`).replace(/^sync-card/, 'npx $&')
 
 /** Throws a UsageError for `help` with a word that is no command. Commander would print the help without a message. */
 export const rejectUnknownTopic = (program: Command, [word, topic = '']: readonly string[]): void => {
@@ -74,8 +86,7 @@ const optionsOf = (command: Command): Option[] => [...command.options, ...comman
 
 const addExamples = (command: Command, path: string): void => {
   const first = command.commands[0] ? `${path} ${command.commands[0].name()}` : path
-  const example = EXAMPLES[path] ?? EXAMPLES[first] ?? `${path} --host prod`
-  command.addHelpText('after', `\nExample:\n  ${example.replace(/^sync-card/, 'npx $&')}`)
+  command.addHelpText('after', `\nExample:\n  ${createExample(path in EXAMPLES ? path : first)}`)
   command.showHelpAfterError(`npx ${path} --help shows the options and an example.`)
   for (const child of command.commands) addExamples(child, `${path} ${child.name()}`)
 }

@@ -39,7 +39,7 @@ export type CallError =
   // The agent's card does not allow it.
   /** The agent does not support the version, or the binding, and `bridge` does not translate the call. */
   | { kind: 'version'; offered: string; accepted: string[] }
-  /** The call would be translated (docs/bridges.md), but the agent's version has no such operation. */
+  /** The call would be [translated](docs/design/calls.md#bridges), but the agent's version has no such operation. */
   | { kind: 'operation-missing'; method: string; version: WireVersion }
   /** The card does not declare `capabilities.streaming`. */
   | { kind: 'streaming' }
@@ -55,7 +55,7 @@ export type CallError =
   | { kind: 'input-modes'; offered: string[]; accepted: string[] }
   /** The agent produces none of `acceptedOutputModes`. */
   | { kind: 'output-modes'; offered: string[]; accepted: string[] }
-  /** The task or context does not exist, or is another caller's: nobody may learn which. */
+  /** The task or context does not exist, or belongs to another caller; the error is the same. */
   | { kind: 'task-not-found' }
   /** The manifest has `route: closed`. */
   | { kind: 'closed' }
@@ -66,15 +66,15 @@ export type CallError =
   | { kind: 'misconfigured'; detail: string }
   /** The agent cannot be reached. */
   | { kind: 'unreachable'; detail?: string }
-  /** The agent does not respond within `UPSTREAM_TIMEOUT`; without `seconds`, Cloudflare's network gave up before. */
+  /** The agent does not respond within `UPSTREAM_TIMEOUT`; without `seconds`, Cloudflare's network gave up first. */
   | { kind: 'timeout'; seconds?: number }
   /** The agent's endpoint forwards back to this host. */
   | { kind: 'loop' }
   /** The response of the agent, or an event of its stream, is not A2A. */
   | { kind: 'invalid-response'; status: number; detail?: string }
   /**
-   * The response of the agent, or an event of its stream, has the id of a task or context of another caller, such as
-   * after a restart of the agent (docs/gateway.md#an-agent-that-uses-its-ids-again).
+   * The response of the agent, or an event of its stream, has the id of another caller's task or context, for example
+   * after a restart of the agent (docs/design/calls.md#whose-tasks-a-call-reaches).
    */
   | { kind: 'foreign-task'; detail: string }
   /**
@@ -84,15 +84,15 @@ export type CallError =
   | { kind: 'response-too-large'; maxBytes: number; status?: number }
   /** The agent responds with a redirect. */
   | { kind: 'redirect'; status?: number }
-  /** The agent refuses the call in a form that is not A2A; the status is its own. */
+  /** The agent refuses the call with a response that is not A2A; the status is that of the agent. */
   | { kind: 'agent-refused'; status: number }
   /** The stream of the agent is silent for `STREAM_IDLE_TIMEOUT`; sent as its last event. */
   | { kind: 'silent'; seconds: number }
-  /** The agent breaks off its stream; sent as its last event. */
+  /** The agent closes its stream before the end; sent as its last event. */
   | { kind: 'broken-off' }
 
 /**
- * Parameters are wrong, or a message has the form of another version (docs/gateway.md#mistakes-in-a-message);
+ * Parameters are wrong, or a message has the form of another version (docs/design/calls.md#mistakes-in-a-message);
  * `fieldViolations` names them.
  */
 export type InvalidParams = { kind: 'invalid-params'; detail: string; violations: FieldViolation[] }

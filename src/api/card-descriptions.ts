@@ -41,4 +41,4 @@ export const getWellKnownAgentCard = agentCard('Get the card of an agent')
 /** The description of `GET /agents/{id}/.well-known/agent.json`. */
 export const getAgentJson = agentCard('Get the same card at the path of older clients')
 /** The description of `GET /agents/{id}`. */
-export const getAgentCard = agentCard('Get the card of an agent, or its page')
+export const getAgentCard = agentCard('Get the card of an agent; browsers get its page')

@@ -23,7 +23,7 @@ const summaries = {
   'observed-streaming': 'capabilities.streaming is what the calls of the agent have shown.',
   /** The same, for calls that configure push notifications. */
   'observed-push-notifications': 'capabilities.pushNotifications is what the calls of the agent have shown.',
-  /** The same, for calls for the extended card that the agent itself answers. */
+  /** The same, for calls for the extended card that the agent itself returns. */
   'observed-extended-card': 'capabilities.extendedAgentCard is what the calls of the agent have shown.',
   /** `defaultOutputModes` with the others added. */
   'observed-output-modes': 'The output modes include every media type that the agent produced.',

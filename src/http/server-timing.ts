@@ -1,16 +1,16 @@
 /** The metrics of `Server-Timing`, each with what its time was spent on. */
 export const TIMING_METRICS = [
-  /** Checking credentials: tokens of this host in KV, JWTs with the keys of their issuer. */
+  /** Checking credentials: tokens in KV, and JWTs with the keys of their issuer. */
   'auth',
-  /** Finding the agent, its card and what calls are checked against; 0 from memory. */
+  /** Reading the agent, its card and what calls are checked against; 0 if they are in memory. */
   'kv',
   /** Receiving the call. */
   'body',
   /** Rate limits, and checking the call. */
   'gate',
-  /** The agent, up to its whole answer or the headers of its stream. */
+  /** The agent, until its whole response or the headers of its stream. */
   'upstream',
-  /** All of it. */
+  /** The whole request. */
   'total',
 ] as const
 

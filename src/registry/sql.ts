@@ -54,7 +54,7 @@ export type WriteResult<Value, Failure> =
   | { error: Failure }
   | { value: Value; staleKeys: readonly string[]; publishKeys?: readonly string[] }
 
-/** Defines a table. docs/storage.md describes every column. */
+/** Defines a table. docs/design/storage.md describes every column. */
 export const defineTable = <const Columns extends Table['columns']>(
   name: string,
   columns: Columns,

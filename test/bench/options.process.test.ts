@@ -57,8 +57,8 @@ describe('the options of the benchmark', () => {
     expect([status, `${stderr}`]).toEqual([2, 'This clone has no commit "no-such-ref".\n'])
   })
 
-  it('are in docs/bench.md', () => {
-    const page = readFileSync(join(root, 'docs/bench.md'), 'utf8')
+  it('are in docs/design/bench.md', () => {
+    const page = readFileSync(join(root, 'docs/design/bench.md'), 'utf8')
     expect(page).toContain(`Scenarios: ${names.map(name => `\`${name}\``).join(', ')}.`)
     for (const option of ['--quick', '--json', '--agents', '--only', '--beside', '--accept', '--help'])
       expect(page).toContain(`npm run bench -- ${option}`)

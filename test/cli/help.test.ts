@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { addCommands } from '../../cli/commands/index.ts'
@@ -18,13 +17,6 @@ const listCommands = (): [path: string, command: Command][] => {
 }
 
 describe('the help of sync-card', () => {
-  it('has every command in the table of docs/sync-card.md', () => {
-    const [, table = ''] = /\n\| command \| \|\n(.*?)\n\n/s.exec(readFileSync('docs/sync-card.md', 'utf8')) ?? []
-    const named = [...table.matchAll(/`(?:sync-card )?(\w+)/g)].map(([, name]) => name)
-    const names = listCommands().flatMap(([path]) => path.split(' ')[1] ?? [])
-    expect(names.filter(name => !named.includes(name))).toEqual([])
-  })
-
   it('names the scope that the token needs, and none where any token will do', async () => {
     const help = async (command: string) => (await new Workspace().run([command, '--help'])).stdout
     expect(await help('refresh')).toContain('a token with the scope write;')

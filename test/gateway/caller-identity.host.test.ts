@@ -71,15 +71,16 @@ const assertionOf = (headers: Headers): string => headers.get(header) ?? ''
 const bearer = (text: string) => ({ Authorization: `Bearer ${text}` })
 
 type Verified = { at?: string; agent?: string; issuer?: string }
-/** Loads the JavaScript of docs/identity.md, for an agent with this endpoint, id and issuer. */
+/** Loads the JavaScript of docs/guide/owners.md, for an agent with this endpoint, id and issuer. */
 const loadSnippet = async ({ at = endpoint(), agent = 'identity-weather', issuer = agent }: Verified = {}) => {
-  const [, code = ''] = /^```js\n(.*?)^```/ms.exec(readFileSync('docs/identity.md', 'utf8')) ?? []
+  const [, code = ''] =
+    /^```js\n(import \{ createRemoteJWKSet.*?)^```/ms.exec(readFileSync('docs/guide/owners.md', 'utf8')) ?? []
   const replacements = {
     "'jose'": `'${pathToFileURL(createRequire(import.meta.url).resolve('jose'))}'`,
     "'https://cards.example.com/.well-known/jwks.json'": `'${called.host.url}.well-known/jwks.json'`,
     "'https://cards.example.com'": `'${issuerOf(issuer)}'`,
-    "'https://weather.example.com/a2a'": `'${at}'`,
-    "!== 'weather'": `!== '${agent}'`,
+    "'https://tides.example.com/a2a'": `'${at}'`,
+    "!== 'tides'": `!== '${agent}'`,
   }
   const source = Object.entries(replacements).reduce((text, [from, to]) => {
     expect(text).toContain(from)
@@ -120,7 +121,7 @@ describe('the extended card of a caller', () => {
 })
 
 describe('an agent with `upstream.identity`', () => {
-  it('verifies who calls as docs/identity.md shows', async () => {
+  it('verifies who calls as docs/guide/owners.md shows', async () => {
     const verifyCaller = await loadSnippet()
     const claims = { scopes: ['read'], tiers: ['base', 'partner'], sub: `token:${token.id}`, agent: 'identity-weather' }
     const times = { iat: expect.any(Number), exp: expect.any(Number), jti: expect.any(String) }
@@ -190,7 +191,7 @@ describe('an assertion that an agent received', () => {
     await expect(verifyElsewhere(ofWeather)).rejects.toThrow('unexpected "aud" claim value')
     const ofOther = await forwardedHeaders(bearer(token.token), 'identity-other')
     await expect((await loadSnippet({ issuer: 'identity-other' }))(ofOther)).rejects.toThrow(
-      'The assertion is for the agent identity-other.',
+      'The assertion is for another agent at the same address.',
     )
     await expect((await loadSnippet({ agent: 'identity-other' }))(ofOther)).resolves.toBeTruthy()
   })

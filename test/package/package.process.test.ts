@@ -221,8 +221,8 @@ describe.each(nodes)('the installed package on Node.js $title', ({ version, path
     const files = { [`cards/${id}.yaml`]: `card: ${JSON.stringify(card(id))}\n` }
     const lines = commands.map(([line]) => toArguments(line.replaceAll('ID', id)))
     const results = await runCommands(path, files, lines)
-    const [, list = ''] = /\nCommands:\n(.*?)\n\n/s.exec(results[1]?.stdout ?? '') ?? []
-    const names = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
+    const lists = results[1]?.stdout.match(/^(?:Other c|C)ommands[^\n]*:\n.*?\n\n/gms) ?? []
+    const names = [...lists.join('').matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name)
     expect(names.filter(name => !lines.some(([word]) => word === name))).toEqual(['help'])
     const found = results.map(({ code, stdout, stderr }, index) => {
       const [line, , expected = ''] = commands[index] ?? []

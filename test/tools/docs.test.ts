@@ -1,8 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { parseManifest } from '../../src/card/compile/index.ts'
 import { findStaleFiles } from '../../tools/docs/index.ts'
 import { formatLimit } from '../../tools/docs/limits.ts'
+import { MANIFEST_EXAMPLE } from '../../tools/docs/manifest.ts'
 import { linkPages, readComment, table, wrap } from '../../tools/docs/page.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -25,7 +28,7 @@ describe('npm run docs', () => {
     ['variables', '| `UPSTREAM_TIMEOUT` | `60` | Seconds in which an agent must respond to a call. |'],
     ['limits', '| `MAX_SKILLS` | 500 | Skills of one card. |'],
     ['limits', '| `LINT_LIMIT` | 60 in 1 minute | each client address | `POST /lint` and `POST /verify`. |'],
-    ['problems', '| `no-receipt` | 404 | the agent was never checked |'],
+    ['problems', '| `no-receipt` | 404 | the agent was never checked |\n'],
     [
       'call-errors',
       '| `too-large` | -32600 | REQUEST_TOO_LARGE | 413 | 413 | The call is larger than `MAX_CALL_BYTES`. |',
@@ -39,17 +42,36 @@ describe('npm run docs', () => {
       '| `version-semver` | warning | The version is a semantic version. | Clients cannot compare others. |',
     ],
     ['lint-rules', '| `observed-output-modes` | warning | The output modes include every media type that the agent '],
+    ['commands', '| `--json` | print one JSON object on stdout | all except `init`, '],
+    ['commands', '| `--format <format>` | `text`, `json`, `sarif`: the format of the report; default: `text` |'],
+    ['commands', '| **`show <id>`** | Print the card of an agent as clients get it, '],
     ['exit-codes', '| `4` | the host is unreachable, or rejects the token |'],
     [
       'manifest',
-      '| `upstream.ttl` | integer from 30 to 86400 | | Seconds for which a fetched card is fresh. Default: 300. |',
+      '| `upstream.ttl` | integer from 30 to 86400 | Seconds for which a fetched card is fresh. Default: 300. |',
     ],
-    ['manifest', '| `visibility` | `public`, `internal` | `public` | public: lists name the agent. '],
+    ['manifest', '| `visibility` | `public`, `internal` | public: lists name the agent. '],
     ['manifest', '| `skills.*.tags` | Words by which people and catalogs find the skill. |'],
+    ['log', '| `kv-read-failed` | error | KV did not respond; '],
+    ['log', '| `calling_card.duration_ms` | Milliseconds until the headers of the response; '],
     ['server-timing', '| `gate` | Rate limits, and checking the call. |'],
+    [
+      'endpoints',
+      '| `POST /tokens` | `admin` | Issue a token. Problems: `invalid-token-request`, `too-many-tokens`. |',
+    ],
+    ['endpoints', '| with the query `limit` | `bad-cursor`, `bad-limit` |'],
     ['endpoints', '| `GET /openapi.json` | | Get the description of this API. '],
   ])('writes into %s: %s', (page, row) => {
     expect(read(`docs/reference/${page}.md`)).toContain(`\n${row}`)
+  })
+
+  it('begins the page of the manifest with one that the host accepts', () => {
+    const manifest = parseManifest(parse(MANIFEST_EXAMPLE), {
+      id: 'weather',
+      requestOrigin: 'https://cards.example.com',
+    })
+    expect(manifest).toMatchObject({ id: 'weather' })
+    expect(manifest).not.toHaveProperty('errors')
   })
 
   it('has written every page of the reference, and the index links to each', () => {
@@ -77,7 +99,12 @@ it.each([
 })
 
 it('the Markdown of a page has links to other pages, tables, and lines of at most 120 columns', () => {
-  expect(linkPages('see docs/auth.md#scopes.')).toBe('see [auth](../auth.md#scopes).')
+  expect(linkPages('see docs/guide/without-cloudflare.md, docs/reference/log.md.')).toBe(
+    'see [without cloudflare](../guide/without-cloudflare.md), [log](log.md).',
+  )
+  expect(linkPages('see docs/guide/teams.md#scopes or [all](docs/guide/teams.md#openid-connect).')).toBe(
+    'see [scopes](../guide/teams.md#scopes) or [all](../guide/teams.md#openid-connect).',
+  )
   expect(table(['a', 'b'], [['1|2', '']])).toBe('| a | b |\n|---|---|\n| 1\\|2 | |')
   expect(wrap(`${'x'.repeat(110)} \`code in one line\` end`)).toBe(`${'x'.repeat(110)}\n\`code in one line\` end`)
 })

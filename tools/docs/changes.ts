@@ -8,8 +8,9 @@ export const createChanges = (): Page => ({
   contents: 'what a change of a card means for clients, and why',
   parts: [
     wrap(
-      'A comparison of two revisions names each change by its rule (docs/history.md). A change is breaking if a client ' +
-        'that worked may fail, additive if others can do more, and cosmetic if no call is affected.',
+      'A comparison of two revisions names each change by its rule ' +
+        '(docs/guide/owners.md#change-history-and-rollback). A change is breaking if a client that worked may fail, ' +
+        'additive if clients can do more, and cosmetic if no call is affected.',
     ),
     table(
       ['rule', 'class', 'change', 'reason'],

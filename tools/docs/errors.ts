@@ -2,7 +2,6 @@ import { EXIT_CODE_MEANINGS } from '../../cli/errors.ts'
 import { PASSTHROUGH_STATUSES } from '../../src/a2a/call-error.ts'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
 import { type ProblemCode, problems } from '../../src/problems.ts'
-import type { DocumentedEndpoint } from './endpoints.ts'
 import { code, linkPages, type Page, readComment, table, wrap } from './page.ts'
 
 /** The page of the errors of A2A calls. */
@@ -13,14 +12,13 @@ export const createCallErrors = (): Page => ({
   parts: [
     wrap(
       'An error of a call has the form of the version and binding of the caller. The first column is its name in the ' +
-        'log and in `Gate-Warning`; `code` is that of JSON-RPC, and `reason` is in the `data` of a 1.0 error ' +
-        '(google.rpc.ErrorInfo). The other columns are the HTTP status in each binding.',
+        'log and in `Gate-Warning`, `code` is that of JSON-RPC, and `reason` is in the `data` of an error of A2A 1.0 ' +
+        '(google.rpc.ErrorInfo). The next two columns have the HTTP status in each binding.',
     ),
     wrap(
-      '`Gate-Warning` also names `undeclared-output-modes` and `unaccepted-output-modes` ' +
-        '(docs/gateway.md#media-types-of-an-answer), `repaired (…)` and `stack-trace` ' +
-        '(docs/gateway.md#mistakes-in-a-message, docs/gateway.md#what-is-repaired-in-an-answer), and `lossy (…)` ' +
-        '(docs/bridges.md#what-is-lost).',
+      '`Gate-Warning` also names `undeclared-output-modes`, `unaccepted-output-modes` ' +
+        '(docs/design/calls.md#what-is-returned), `repaired (…)`, `stack-trace` ' +
+        '(docs/design/calls.md#what-is-repaired) and `lossy (…)` (docs/design/calls.md#what-is-lost).',
     ),
     table(
       ['error', 'code', 'reason', 'JSON-RPC', 'HTTP+JSON', 'when'],
@@ -35,45 +33,28 @@ export const createCallErrors = (): Page => ({
 
 /** Where the documentation explains a problem. */
 const pages: Partial<Record<ProblemCode, string>> = {
-  'foreign-origin': 'docs/auth.md#web-pages-and-npm-start',
-  'incompatible-version': 'docs/history.md#versions',
-}
-
-/** The endpoints of a code are counted if there are more. */
-const MAX_LISTED_ENDPOINTS = 3
-
-const listEndpoints = (having: readonly DocumentedEndpoint[], total: number): string => {
-  if (having.length === total) return 'all'
-  return having.length > MAX_LISTED_ENDPOINTS
-    ? `[${having.length} endpoints](endpoints.md#problems-of-each-endpoint)`
-    : having.map(({ method, path }) => code(`${method} ${path}`)).join(', ')
+  'foreign-origin': 'docs/design/security.md',
+  'incompatible-version': 'docs/guide/owners.md#change-history-and-rollback',
 }
 
 /** The page of all other errors. */
-export const createProblems = (endpoints: readonly DocumentedEndpoint[]): Page => ({
+export const createProblems = (): Page => ({
   name: 'problems',
   title: 'Problems',
-  contents: 'every error of all other requests, with its status and its endpoints',
+  contents: 'every error of all other requests, with its status',
   parts: [
     wrap(
-      'Errors of all requests but A2A calls are problem details (RFC 9457, `application/problem+json`): `code`, which ' +
-        'is stable, `detail`, and for an invalid document `errors: [{pointer, message}]`. The endpoints of ARD have its ' +
-        'errors (docs/catalogs.md#search) instead, and those of SuperX JSON-RPC errors (docs/compat.md#superx). An ' +
-        'unexpected error is logged and has an empty response with the status 500.',
+      'Errors of all requests except A2A calls are problem details (RFC 9457, `application/problem+json`): `code`, ' +
+        'which is stable, `detail`, and for an invalid document `errors: [{pointer, message}]`. ' +
+        '[Endpoints](endpoints.md) lists the problems of each. ARD has ' +
+        '[errors of its own](docs/guide/clients.md#catalogs), and [SuperX](docs/guide/clients.md#shaman-and-superx) ' +
+        'those of JSON-RPC. An unexpected error is logged, and its response is an empty 500.',
     ),
     table(
-      ['code', 'status', 'when', 'endpoints'],
+      ['code', 'status', 'when'],
       Object.entries(problems).map(([name, [status, when]]) => {
         const page = pages[name as ProblemCode]
-        return [
-          code(name),
-          `${status}`,
-          `${when}${page === undefined ? '' : ` (${linkPages(page)})`}`,
-          listEndpoints(
-            endpoints.filter(({ codes }) => codes.some(own => own === name)),
-            endpoints.length,
-          ),
-        ]
+        return [code(name), `${status}`, `${when}${page === undefined ? '' : ` (${linkPages(page)})`}`]
       }),
     ),
   ],

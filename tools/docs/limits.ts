@@ -43,8 +43,8 @@ export const createLimits = (): Page => {
     contents: 'sizes, counts and times that the host bounds; rate limits',
     parts: [
       wrap(
-        'Strings are measured in UTF-16 code units. docs/security.md has the limits of each kind of outgoing request, ' +
-          'and docs/sources.md#calling-a-tool what happens at those of MCP servers.',
+        'Strings are measured in UTF-16 code units. [Security](docs/design/security.md) has the limits of each kind ' +
+          'of outgoing request.',
       ),
       ...listSections().flatMap(([heading, names]) => [
         `## ${heading}`,
@@ -52,8 +52,8 @@ export const createLimits = (): Page => {
       ]),
       '## Rate limits',
       wrap(
-        '`wrangler.toml` sets them. Past one of them the response is 429 with `Retry-After`. [endpoints](endpoints.md) ' +
-          'lists which of them count a request.',
+        '`wrangler.toml` sets them. Above a limit, the response is 429 with `Retry-After`. [Endpoints](endpoints.md) ' +
+          'lists the limits that count each request.',
       ),
       table(
         ['binding', 'requests', 'for', 'what it counts'],

@@ -22,14 +22,14 @@ export const createLintRules = (): Page => ({
   contents: 'what the linter checks, and why; what the calls of an agent can show',
   parts: [
     wrap(
-      'Every registration, `POST /lint` and `sync-card lint` run these rules. A finding has the rule, its severity, a ' +
-        'JSON Pointer into the card as its author wrote it, and what to do. An **error** breaks clients or reveals a ' +
-        'secret, a **warning** misleads clients or the people behind them, and an **info** is about a card that works ' +
-        'but could be better.',
+      'Every registration, `POST /lint` and `sync-card lint` run these rules. A finding has the rule, its severity, ' +
+        'a JSON Pointer into the card as its author wrote it, and what to do. An **error** breaks clients or reveals ' +
+        'a secret, a **warning** misleads clients or people, and an **info** is about a card that works but could be ' +
+        'better.',
     ),
     wrap(
-      'Only `secret` prevents a registration (docs/cards.md#secrets), and no message, note or error repeats what looks ' +
-        'like a secret. A report contains at most a hundred findings, errors first, and the number of the others.',
+      'Only `secret` prevents a registration, and no message repeats what looks like a secret. A report contains at ' +
+        'most a hundred findings, errors first, and the number of the others.',
     ),
     table(
       ['rule', 'severity', 'requirement', 'reason'],
@@ -37,8 +37,8 @@ export const createLintRules = (): Page => ({
     ),
     '## Proposals',
     wrap(
-      '`GET /agents/{id}/observed` and `sync-card lint --observed` report where a card differs from what the calls of ' +
-        'the agent have shown. docs/gateway.md#what-calls-show describes the fields of a proposal.',
+      '`GET /agents/{id}/observed` and `sync-card lint --observed` report where a card differs from what the calls ' +
+        'of the agent have shown (docs/design/calls.md#observed-calls).',
     ),
     table(
       ['rule', 'severity', 'requirement', 'proposed'],

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 
 /** The folder of the project. */
 export const root = join(import.meta.dirname, '../..')
@@ -42,9 +42,18 @@ export const wrap = (text: string): string =>
     .replaceAll('\u00a0', ' ')
     .trim()
 
-/** Makes links of the pages that a text names by their paths, such as docs/auth.md#scopes. */
+/**
+ * Makes links of the pages that a text names by their paths, such as docs/guide/teams.md#scopes, for a page of
+ * docs/reference. The text of a link is the heading or the name of the page, unless the text is Markdown that has one.
+ */
 export const linkPages = (text: string): string =>
-  text.replace(/\bdocs\/([\w-]+)\.md(#[\w-]+)?/g, (_, page, anchor = '') => `[${page}](../${page}.md${anchor})`)
+  text.replace(
+    /(\[[^\]]*\]\()?\b(docs\/(?:[\w-]+\/)*([\w-]+)\.md(?:#([\w-]+))?)(\))?/g,
+    (_, opening, path, page, anchor = page, closing = '') => {
+      const target = posix.relative('docs/reference', path)
+      return opening ? `${opening}${target}${closing}` : `[${anchor.replaceAll('-', ' ')}](${target})${closing}`
+    },
+  )
 
 /** Returns the anchor that GitHub makes of a heading. */
 export const anchorOf = (heading: string): string =>

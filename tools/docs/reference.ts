@@ -1,9 +1,11 @@
 import type { Route } from '../../src/api/contract/start.ts'
 import { createChanges } from './changes.ts'
+import { createCommands } from './commands.ts'
 import { createEndpoints, readEndpoints } from './endpoints.ts'
 import { createCallErrors, createExitCodes, createProblems } from './errors.ts'
 import { createLimits } from './limits.ts'
 import { createLintRules } from './lint-rules.ts'
+import { createLog } from './log.ts'
 import { createManifest } from './manifest.ts'
 import { writePage } from './page.ts'
 import { createServerTiming } from './server-timing.ts'
@@ -14,18 +16,20 @@ export const writeReference = async (routes: readonly Route[]): Promise<Record<s
   const endpoints = await readEndpoints(routes)
   const pages = [
     createEndpoints(endpoints),
-    createProblems(endpoints),
+    createProblems(),
     createCallErrors(),
     createLimits(),
     createVariables(),
     createManifest(),
     createLintRules(),
     createChanges(),
+    createCommands(),
     createExitCodes(),
+    createLog(),
     createServerTiming(),
   ]
   const index = pages.map(({ name, title, contents }) => `- [${title}](${name}.md): ${contents}`)
-  const about = 'Tables that `npm run docs` writes from the code. The [other pages](../../README.md#read-on) explain.'
+  const about = 'Tables that `npm run docs` writes from the code.'
   const texts = pages.map(page => [page.name, writePage(page)] as const)
   return Object.fromEntries(
     [['README', writePage({ title: 'Reference', parts: [about, index.join('\n')] })] as const, ...texts].map(

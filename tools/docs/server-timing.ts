@@ -8,8 +8,10 @@ export const createServerTiming = (): Page => ({
   contents: 'the metrics of `Server-Timing`',
   parts: [
     wrap(
-      'A card or call requested with `Prefer: server-timing` (RFC 7240) is answered with `Preference-Applied: ' +
-        'server-timing` and, in `Server-Timing`, the milliseconds that it took (docs/observability.md).',
+      'The response to a card or call that is requested with `Prefer: server-timing` (RFC 7240) has ' +
+        '`Preference-Applied: server-timing` and, in `Server-Timing`, the milliseconds of each part ' +
+        '(docs/guide/teams.md#monitoring). The clock of Workers stands still while a Worker computes, so a part ' +
+        'without operations of the network takes 0 ms.',
     ),
     table(
       ['metric', 'time spent on'],

@@ -5,20 +5,20 @@ const vars = Object.entries(defaults) as [keyof typeof defaults, string | number
 
 /** Where the documentation explains a variable. */
 const pages: Partial<Record<VariableName, string>> = {
-  ADMIN_TOKEN: 'docs/auth.md#the-admin_token',
-  SIGNING_KEY: 'docs/signatures.md#keys',
-  SIGNING_KEY_2: 'docs/signatures.md#keys',
-  WEBHOOK_SECRET: 'docs/events.md#the-webhook',
-  WEBHOOK_URL: 'docs/events.md#the-webhook',
-  LOCAL_ORIGINS: 'docs/auth.md#web-pages-and-npm-start',
-  ROLE: 'docs/compat.md#shaman',
+  ADMIN_TOKEN: 'docs/guide/deploy.md',
+  SIGNING_KEY: 'docs/design/signatures.md',
+  SIGNING_KEY_2: 'docs/design/signatures.md',
+  WEBHOOK_SECRET: 'docs/guide/teams.md#webhook-and-events',
+  WEBHOOK_URL: 'docs/guide/teams.md#webhook-and-events',
+  LOCAL_ORIGINS: 'docs/design/security.md',
+  ROLE: '[Shaman](docs/guide/clients.md#shaman-and-superx)',
 }
 
 /** The page of the variables. */
 export const createVariables = (): Page => {
   const toRow = ([name, value]: readonly [VariableName, string | number]): string[] => {
     const page = pages[name]
-    const link = page === undefined ? '' : ` (${linkPages(page)})`
+    const link = page === undefined ? '' : ` See ${linkPages(page)}.`
     return [code(name), value === '' ? '' : code(value), `${descriptions[name]}${link}`]
   }
   return {
@@ -27,11 +27,11 @@ export const createVariables = (): Page => {
     contents: 'what the owner of a host can configure',
     parts: [
       wrap(
-        'The variables up to `LOCAL_ORIGINS` are secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx sync-card keys` ' +
-          'the keys with which the host signs. The others are under `[vars]` in `wrangler.toml`. One that is empty or ' +
-          'left out has its default; so has one with a wrong value, which `GET /health` (docs/observability.md) and the ' +
-          'log report. docs/deploy.md explains what `npm start` sets, and docs/sync-card.md#host-and-token the variables ' +
-          'of the command-line program.',
+        'The variables up to `LOCAL_ORIGINS` are secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx sync-card ' +
+          'keys` the keys with which the host signs. The others are under `[vars]` in `wrangler.toml`. A variable ' +
+          'that is empty or left out has its default, and so has one with a wrong value, which `GET /health` and the ' +
+          'log [report](docs/guide/teams.md#monitoring). [Commands](commands.md) has the variables of `sync-card`, ' +
+          '`npm start` and `npm run deploy`.',
       ),
       table(['variable', 'default', 'meaning'], [...hostSecrets.map(name => [name, ''] as const), ...vars].map(toRow)),
     ],

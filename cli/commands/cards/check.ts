@@ -14,7 +14,10 @@ export const addCheck: AddCommand = (program, context, exit) => {
   addHostOptions(program.command('check'), 'write')
     .description('have the host test an agent against its card, and sign the receipt')
     .argument('<id>', 'the agent')
-    .option('--send', 'also send the agent a message, and another for a stream: it works then, which may cost money')
+    .option(
+      '--send',
+      'also send the agent a message, and another for a stream; the agent does work, which may cost money',
+    )
     .action(async (id: string, flags: CheckFlags) => exit(await check(id, flags, context)))
 }
 

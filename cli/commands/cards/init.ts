@@ -58,7 +58,7 @@ type Answers = Partial<Record<Field, string>>
 type Flags = Omit<Answers, 'reach'> & { mcp?: string; card?: string; host?: string }
 
 const CALLERS_HELP =
-  'who may call: anyone, tokens (who has one of this host) or the URL of an OpenID Connect issuer; ' +
+  'who may call: anyone, tokens (callers with a token of this host) or the URL of an OpenID Connect issuer; ' +
   'default: tokens with --secret or a local address, else anyone'
 
 /** Adds `init`, which starts a card. */

@@ -33,11 +33,11 @@ type Flags = HostFlags &
 /** Adds `lint`, which reports on files as the host would; only with `--observed`, it asks a host. */
 export const addLint: AddCommand = (program, context, exit) => {
   const formats = ['text', ...Object.keys(FORMATS)]
-  addConnectionOptions(addOnlyOption(addFileOptions(program.command('lint'))), 'write')
+  addConnectionOptions(addOnlyOption(addFileOptions(program.command('lint'))), 'write, for --observed')
     .description('report what could be better in the files, without a host')
     .addOption(choiceOption('--format <format>', 'the format of the report', formats).default('text'))
     .option('--strict', STRICT_HELP)
-    .option('--quiet', 'print only what makes the exit code other than 0')
+    .option('--quiet', 'print only what makes the exit code nonzero')
     .option('--observed', "compare the cards with what their agents' calls have shown on the host")
     .action(async (files: string[], flags: Flags) => exit(await lint(files, flags, context)))
 }

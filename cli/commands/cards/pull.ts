@@ -46,7 +46,7 @@ export const addPull: AddCommand = (program, context, exit) => {
     .description('write what is registered into files, for example to adopt an existing host')
     .argument('[ids...]', 'the agents; default: those of the set of the folder, else all that the token may write')
     .option('--set <name>', 'only agents of this set')
-    .option('--all', 'also agents of other sets than the folder has')
+    .option('--all', 'also agents of sets that the folder does not have')
     .option('--out <folder>', 'where the files are', CARDS_FOLDER)
     .option('--force', 'overwrite files that differ, comments included')
     .action(async (ids: string[], flags: Flags) => exit(await pull(ids, flags, context)))

@@ -44,9 +44,10 @@ type Flags = HostFlags &
 /** Default of `--wait`: KV takes up to a minute to reach every location. */
 const DEFAULT_WAIT_SECONDS = 90
 
-const FORCE_HELP =
-  'push nevertheless: over concurrent changes by others and agents of other sets, and in spite of lint errors'
-const WAIT_HELP = `wait until the edge serves what was pushed (default: at most ${DEFAULT_WAIT_SECONDS} seconds)`
+const FORCE_HELP = 'push anyway: over concurrent changes and agents of other sets, and despite lint errors'
+const WAIT_HELP =
+  'wait until the edge serves the public agents that were pushed ' +
+  `(default: at most ${DEFAULT_WAIT_SECONDS} seconds)`
 
 /** Adds the synchronization, which runs if no subcommand is named. */
 export const addSync: AddCommand = (program, context, exit) => {
@@ -61,7 +62,7 @@ export const addSync: AddCommand = (program, context, exit) => {
     .option('--watch', 'keep running, push what changes, and report only that')
     .option('--wait [seconds]', WAIT_HELP, text => (/^[\d.,]+$/.test(text) ? parseCount(text) : text))
     .option('--retries <count>', 'how often a request is retried', parseCount, DEFAULT_RETRIES)
-    .option('--quiet', 'print only what makes the exit code other than 0')
+    .option('--quiet', 'print only what makes the exit code nonzero')
     .addHelpText('after', EXIT_CODE_HELP)
     .action((named: string[], flags: Flags) => {
       // In `--wait cards/a.yaml`, the value is a file.

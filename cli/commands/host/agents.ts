@@ -59,7 +59,7 @@ export const addAgents: AddCommand = (program, context, exit) => {
     .action(async (ids: string[], flags: RemoveFlags) => exit(await remove(ids, flags, context)))
   const tasks = program.command('tasks').description('clear the owners of tasks')
   addHostOptions(tasks.command('clear'), 'write')
-    .description('forget which callers started the tasks of agents that have restarted and use ids again')
+    .description('forget who started the tasks of agents that have restarted and reuse ids')
     .argument('<ids...>', 'the agents')
     .action(async (ids: string[], flags: HostFlags) => exit(await clearTasks(ids, flags, context)))
 }

@@ -19,11 +19,16 @@ export const addAudit: AddCommand = (program, context, exit) => {
   const audit = addHostOptions(program.command('audit'), 'admin')
     .description('show who changed what on the host, newest first')
     .option('--agent <id>', 'changes of this agent')
-    .option('--actor <actor>', 'by admin, host, anonymous or the token of this id')
+    .option('--actor <actor>', 'changes by admin, host, anonymous or the token with this id')
     .addOption(choiceOption('--what <what>', 'what happened', AUDITED))
-    .option('--since <time>', 'not before this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
+    .option('--since <time>', 'on or after this date or time, such as 2027-01-31 or 2027-01-31T12:00:00Z')
     .option('--until <time>', 'before this date or time')
-    .option('--limit <count>', 'entries at most', parseNumber(/^[1-9]\d{0,5}$/, 'Use a number from 1 to 999999.'), 50)
+    .option(
+      '--limit <count>',
+      'the maximum number of entries',
+      parseNumber(/^[1-9]\d{0,5}$/, 'Use a number from 1 to 999999.'),
+      50,
+    )
     .action((flags: ListFlags) => list(flags, context))
   addHostOptions(audit.command('verify'), 'admin')
     .description('recompute the chain of the audit, and check its signature')

@@ -13,13 +13,15 @@ type HistoryFlags = HostFlags & { limit: number }
 /** Adds `history` and `rollback`, which list the revisions of an agent and go back to one. */
 export const addHistory: AddCommand = (program, context) => {
   addHostOptions(program.command('history'), 'write')
-    .description('list the revisions of an agent, the newest first: who made them, and what they changed for clients')
-    .argument('<id>', 'the agent; it may have been removed')
-    .option('--limit <count>', 'revisions at most', parseSeq, 20)
+    .description(
+      'list the revisions of an agent, removed or not, newest first: who made them, and what they changed for clients',
+    )
+    .argument('<id>', 'the agent')
+    .option('--limit <count>', 'the maximum number of revisions', parseSeq, 20)
     .action((id: string, flags: HistoryFlags) => history(requireId(id), flags, context))
   addHostOptions(program.command('rollback'), 'write')
-    .description('register the manifest of an earlier revision again, as a new revision')
-    .argument('<id>', 'the agent; it may have been removed')
+    .description('register the manifest of an earlier revision again, as a new revision; also restores a removed agent')
+    .argument('<id>', 'the agent')
     .argument('<seq>', 'the number of the revision, as history shows it', parseSeq)
     .action((id: string, to: number, flags: HostFlags) => rollback({ id: requireId(id), to }, flags, context))
 }

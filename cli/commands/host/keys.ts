@@ -16,7 +16,7 @@ type HostKey = HostKeys['keys'][number]
 type RotateFlags = HostFlags & { print?: true }
 type RetireFlags = HostFlags & { now?: true }
 
-const WRANGLER_HELP = 'arguments for `wrangler secret`, such as: -- --env staging'
+const WRANGLER_HELP = 'arguments for `wrangler secret`, such as `-- --env staging`'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -39,7 +39,7 @@ export const addKeys: AddCommand = (program, context) => {
     .option('--print', 'print the secret on stdout instead, and the name to store it under on stderr')
     .action((args: string[], flags: RotateFlags) => rotate(args, flags, context))
   addConnectionOptions(keys.command('retire'), 'admin')
-    .description('delete the previous key once no cache needs it, or a key that has leaked at once')
+    .description('delete the previous key once no cache needs it, or a leaked key at once')
     .argument('[key]', 'its kid or role; default: previous')
     .argument('[args...]', WRANGLER_HELP)
     .option('--now', 'the key has leaked: delete or replace it at once, and sign everything again')

@@ -17,13 +17,13 @@ type ImportFlags = HostFlags & { withoutTokens?: true }
 /** Adds `export` and `import`, which move all that a host has registered to another one. */
 export const addMove: AddCommand = (program, context) => {
   addConnectionOptions(program.command('export'), 'admin')
-    .description('write all that the host has registered into a file, its history, tokens and audit included')
+    .description('write everything that is registered on the host into a file, including history, tokens and audit')
     .argument('[file]', 'a new file; default: stdout')
     .action((file: string | undefined, flags: HostFlags) => exportHost(file, flags, context))
   addHostOptions(program.command('import'), 'admin')
-    .description('register all of an export on a host that is empty')
-    .argument('<file>', 'what `sync-card export` wrote')
-    .option('--without-tokens', 'import no tokens: anyone who can edit the file can add one')
+    .description('register everything in an export on an empty host')
+    .argument('<file>', 'a file that `sync-card export` has written')
+    .option('--without-tokens', 'do not import tokens, because anyone who can edit the file can add one')
     .action((file: string, flags: ImportFlags) => importFile(file, flags, context))
 }
 

@@ -21,14 +21,14 @@ export const addToken: AddCommand = (program, context, exit) => {
     .action((flags: HostFlags) => whoami(flags, context))
   const token = program.command('token').description('issue, list and revoke the tokens of a host')
   addHostOptions(token.command('create'), 'admin')
-    .description('issue a token and print it; it is shown only this once')
+    .description('issue a token and print it; it is shown only once')
     .addOption(
       choiceOption('--scope <scope>', 'what the token allows; repeatable', scopes)
         .argParser((value: string, before: Scope[] = []) => [...before, parseChoice(value, scopes)])
         .makeOptionMandatory(),
     )
-    .option('--agent <glob>', 'the agents it is for, such as weather-*; default: all; repeatable', collect)
-    .option('--tier <tier>', 'an additional extended card it can read; * for all; repeatable', collect)
+    .option('--agent <glob>', 'the agents that it is for, such as weather-*; default: all; repeatable', collect)
+    .option('--tier <tier>', 'an additional extended card that it can read; * for all; repeatable', collect)
     .option(
       '--expires <when>',
       'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',

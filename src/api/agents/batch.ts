@@ -46,7 +46,7 @@ export const registerBatch = endpoint(
     summary: `Register up to ${MAX_BATCH_LINES} agents, one a line`,
     description:
       'Agents are registered in the order of their lines: of two that claim one host name, the first gets it. ' +
-      'Each line of the response has the status that the registration of its line would have had.',
+      'Each line of the response has the status of the registration of its line.',
     access: 'write',
     query: { atomic: flag('Whether all agents are registered, or none.', false) },
     body: otherBody('text', lineTypes, MAX_BATCH_BYTES),

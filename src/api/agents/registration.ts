@@ -30,7 +30,7 @@ export const putAgent = endpoint(
     ...agentWrite,
     summary: 'Register or replace an agent',
     description:
-      'A manifest, or a bare card in any dialect. The report of the response lists what was filled in and found.',
+      'A manifest, or a bare card in any dialect. The response reports what was filled in, converted and found.',
     conditional: true,
     body: jsonBody(Manifest),
     responses: { 200: receipt('The agent was replaced.'), 201: receipt('The agent was registered.') },
@@ -110,8 +110,8 @@ export const deleteTasks = endpoint(
     ...agentWrite,
     summary: 'Forget which callers started which tasks of an agent',
     description:
-      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. Nobody reaches its earlier tasks ' +
-      `any more; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
+      'For an agent with `gate.tasks: owner` that has restarted and uses ids again. No caller can reach its earlier ' +
+      `tasks; after ${CLEARED_ID_SECONDS} seconds, it can use their ids again.`,
     responses: { 204: noContent('The tasks belong to nobody.') },
   },
   async ({ params: { id }, caller, env }) => {

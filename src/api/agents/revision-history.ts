@@ -35,7 +35,7 @@ export const listRevisions = endpoint(
 export const getRevision = endpoint(
   {
     ...ownerRead,
-    summary: 'Get one revision, of a removed agent too',
+    summary: 'Get one revision, also of a removed agent',
     params: revisionPath,
     query: {},
     responses: { 200: json('The revision, which never changes.', Revision) },

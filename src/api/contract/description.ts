@@ -29,9 +29,9 @@ export const rateLimits = {
   LINT_LIMIT: { requests: 60, seconds: 60, per: 'each client address' },
   /** Pages and pictures. */
   PAGE_LIMIT: { requests: 300, seconds: 60, per: 'each client address' },
-  /** Requests for `POST /verify`, and for the extended card that an agent itself answers. */
+  /** Requests for `POST /verify`, and for the extended card that an agent itself returns. */
   FETCH_LIMIT: { requests: 60, seconds: 60, per: 'each caller, for requests that this host sends on its behalf' },
-  /** Writes of agents and tokens, checks and imports; `LINES_PER_WRITE` started lines of a batch are one. */
+  /** Writes of agents and tokens, checks and imports; every `LINES_PER_WRITE` lines of a batch count as one. */
   WRITE_LIMIT: { requests: 600, seconds: 60, per: 'each token, for writes' },
 } as const
 

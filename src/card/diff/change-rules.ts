@@ -15,7 +15,7 @@ export const changeRules = {
   'capability-removed': ['breaking', 'operations that worked are refused'],
   /** An extension is no longer supported. */
   'extension-removed': ['breaking', 'clients that activate the extension no longer can'],
-  /** An extension is newly required. */
+  /** An extension becomes required. */
   'extension-required': ['breaking', 'clients that do not know the extension are refused'],
   /** An extension has other `params`. */
   'extension-changed': ['breaking', 'only the extension knows whether its clients cope with other parameters'],
@@ -26,22 +26,22 @@ export const changeRules = {
   /** An address has another version of A2A or another binding. */
   'protocol-changed': ['breaking', 'clients call the address in a protocol that it no longer speaks'],
   /** A security scheme is gone. */
-  'scheme-removed': ['breaking', 'clients that authenticate with the scheme no longer can'],
+  'scheme-removed': ['breaking', 'clients that use the scheme can no longer authenticate'],
   /** A security scheme has another type, address or header, or lacks a flow or scope that it had. */
   'scheme-changed': ['breaking', 'clients get or send their credentials in a way that has changed'],
-  /** The card or a skill newly requires credentials, or more of them, or `jwt` no longer accepts some access tokens. */
-  'credentials-required': ['breaking', 'the credentials of clients, or none, are no longer enough'],
+  /** The card or a skill now requires credentials, or more of them, or `jwt` no longer accepts some access tokens. */
+  'credentials-required': ['breaking', 'the credentials of clients, or none, no longer suffice'],
   /** The agent is no longer public. */
   'agent-hidden': ['breaking', 'clients without a token for it get 404'],
-  /** Behind the gateway, a check of `gate` goes to `enforce`, or `tasks` to `owner`. */
+  /** Behind the gateway, a check of `gate` becomes `enforce`, or `tasks` becomes `owner`. */
   'gate-narrowed': ['breaking', 'calls that were forwarded are refused'],
   /** The extended card, or that of a tier, is gone. */
-  'tier-removed': ['breaking', 'clients of the tier read a card with less in it'],
+  'tier-removed': ['breaking', 'clients of the tier read a smaller card'],
   /** A skill is new. */
   'skill-added': ['additive', 'clients that do not know the skill do not use it'],
   /** The agent or a skill accepts or produces another media type. */
   'mode-added': ['additive', 'every media type that worked still works'],
-  /** A capability is newly true. */
+  /** A capability becomes true. */
   'capability-added': ['additive', 'clients that do not use the operations are not affected'],
   /** An optional extension is new. */
   'extension-added': ['additive', 'clients need not activate it'],
@@ -50,14 +50,14 @@ export const changeRules = {
   /** An interface is new. */
   'interface-added': ['additive', 'every address that worked still works'],
   /** A security scheme is new. */
-  'scheme-added': ['additive', 'what clients authenticate with still exists'],
+  'scheme-added': ['additive', 'the schemes of clients still exist'],
   /** A security scheme has another flow or scope. */
-  'scheme-extended': ['additive', 'what clients authenticate with still exists'],
-  /** Other credentials are enough too, or none are required, or `jwt` accepts other access tokens. */
+  'scheme-extended': ['additive', 'the schemes of clients still exist'],
+  /** Further credentials are accepted, or none are required, or `jwt` accepts further access tokens. */
   'credentials-accepted': ['additive', 'the credentials of clients are still enough'],
   /** The agent becomes public. */
-  'agent-published': ['additive', 'clients with a token still reach it'],
-  /** Behind the gateway, a check of `gate` no longer is `enforce`, or `tasks` is `shared` again. */
+  'agent-published': ['additive', 'clients with a token still find it'],
+  /** Behind the gateway, a check of `gate` is no longer `enforce`, or `tasks` becomes `shared`. */
   'gate-widened': ['additive', 'every call that was forwarded still is'],
   /** An extended card, or that of a tier, is new. */
   'tier-added': ['additive', 'clients of the other tiers read the same as before'],
@@ -65,7 +65,7 @@ export const changeRules = {
   'version-changed': ['cosmetic', 'the version announces the change, and is compared with it'],
   /** Names, descriptions, tags, examples, provider, links. */
   'text-changed': ['cosmetic', 'people and models read it; no call depends on it'],
-  /** Anything else, such as signatures, order and fields that A2A does not define. */
+  /** Anything else, such as signatures, the order, and fields that A2A does not define. */
   'details-changed': ['cosmetic', 'clients ignore order, spelling and fields that they do not know'],
 } as const satisfies Record<string, readonly [ChangeClass, reason: string]>
 

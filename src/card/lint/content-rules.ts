@@ -184,8 +184,8 @@ export const content: readonly Rule[] = [
         : [],
   ),
   /**
-   * Neither of these capabilities is declared true where it is impossible: all interfaces speak MCP, or the manifest
-   * has `route: closed`. Reason: Clients that rely on it run into errors.
+   * The card does not declare `streaming` or `pushNotifications` where neither is possible: all interfaces speak MCP,
+   * or the manifest has `route: closed`. Reason: Clients that rely on them get errors.
    */
   warning(
     'capability-impossible',
@@ -222,7 +222,7 @@ export const content: readonly Rule[] = [
    * break URLs, logs and tool names that are made from ids.
    */
   info('skill-id-kebab-case', 'is not kebab-case of at most 64 characters, such as "code-review"', findIdsToRename),
-  /** Each skill has tags, but for tools of an MCP server. Reason: People search by tags; `general` was filled in. */
+  /** Each skill has tags, except the tools of an MCP server. Reason: People search by tags; `general` was filled in. */
   info(
     'tags-undeclared',
     'are missing: add words that people search for, as in ["invoice", "pdf"]',
@@ -264,9 +264,9 @@ export const content: readonly Rule[] = [
         .map(({ pointer }) => pointer),
   ),
   /**
-   * Every mode of the card and of its skills is a media type. Reason: The gate takes `text`, `image`, `audio` and
-   * `video` for all types of that kind and `*` for any; another word matches only the same word. Other hosts and
-   * clients may match neither.
+   * Every mode of the card and of its skills is a media type. Reason: The gate reads `text`, `image`, `audio` and
+   * `video` as all types of that kind and `*` as any type; any other word matches only itself. Other hosts and clients
+   * may match nothing.
    */
   warning('mode-media-type', NOT_A_MEDIA_TYPE, findWrongModes),
 ]

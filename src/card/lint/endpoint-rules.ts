@@ -122,7 +122,7 @@ export const urls: readonly Rule[] = [
   ),
   /**
    * No URL is a leftover such as `your-agent-domain.com` or `YOUR_AGENT_ID`. Hosts under `example.com` are
-   * documentation and fine. Reason: Clients would call somebody else, or nobody.
+   * documentation and fine. Reason: Clients would call another server, or none.
    */
   warning(
     'placeholder-url',
@@ -230,8 +230,8 @@ export const protocol: readonly Rule[] = [
   ),
   /**
    * A card names one transport for an endpoint: `preferredTransport`, `transport`, `protocol` and `supportedInterfaces`
-   * agree, and so do the fields of each interface. Reason: The first of them is read; clients that read another call
-   * the agent in the wrong way.
+   * agree, and so do the fields of each interface. Reason: The first of them is read; clients that read another
+   * one use the wrong transport.
    */
   error(
     'transport-clash',

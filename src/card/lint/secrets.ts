@@ -143,7 +143,7 @@ export const secrets: readonly Rule[] = [
   /**
    * The card contains no key, token or password: nothing that looks like one, and no real-looking value of a member
    * such as `password`. Placeholders, and places that `allowSecrets` names, are fine. Reason: Cards are public and
-   * cached everywhere. Such a card is not registered (docs/cards.md#secrets).
+   * cached everywhere. Such a card is not registered (docs/guide/owners.md#write-a-card).
    */
   error('secret', summary, ({ disallowed }) =>
     // The card shows the address of `upstream` as its own.

@@ -160,7 +160,7 @@ export const security: readonly Rule[] = [
   error('scheme-type-unknown', unknownType, findUnknownTypes),
   /**
    * An agent whose `callers` are limited, by the manifest or because it has a secret or binding, has no `route:
-   * direct`. Reason: Clients call the agent at its own address, where this host checks nobody.
+   * direct`. Reason: Clients call the agent at its own address, where this host cannot check callers.
    */
   warning(
     'callers-unchecked',
@@ -184,16 +184,15 @@ export const security: readonly Rule[] = [
   ),
   /**
    * Every signature of the author that is served (`signatures: keep`) has a protected header that clients can accept:
-   * an algorithm of cards, a `kid`, no `typ` but `JOSE`, no `crit`. There are at most `MAX_SIGNATURES`. Reason: No
-   * client accepts another, and some stop at it.
+   * an algorithm of cards, a `kid`, no `typ` except `JOSE`, no `crit`. There are at most `MAX_SIGNATURES`. Reason: No
+   * client accepts any other signature, and some reject the card because of one.
    */
   warning('signature-unverifiable', 'is no signature that a client can verify', findUnverifiable),
   /**
-   * Where the author has signed the card, or the manifest has `signatures: resign`: the card has no empty values,
-   * unknown fields and requirements without scopes; and where the author has signed it, declares its capabilities, and
-   * has no number in the parameters of an extension that SDKs write in different ways. Reason: Signatures as a2a-js and
-   * a2a-python verify them (docs/signatures.md#what-a-signature-does-not-cover) do not cover these values, or SDKs
-   * disagree about them.
+   * A card that its author signs, or that the host signs with `signatures: resign`, has no empty values, unknown fields
+   * or requirements without scopes. A card that its author signs also declares its capabilities, and its extensions
+   * have no parameters with numbers that SDKs write differently. Reason: [Signatures](docs/design/signatures.md) as
+   * a2a-js and a2a-python verify them do not cover these values, or SDKs disagree about them.
    */
   info('unsignable-value', 'is not covered by signatures as most SDKs verify them', findUnsignable),
 ]

@@ -9,7 +9,7 @@ const first = sealEntry({
 })
 const second = sealEntry({ number: 2, time, actor: 'host', what: 'agent-changed', previous: first.hash })
 
-it('sealEntry adds the SHA-256 of the entry as docs/audit.md defines it', () => {
+it('sealEntry adds the SHA-256 of the entry as docs/design/storage.md defines it', () => {
   const text = `{"actor":"admin","agent":"weather","details":{"class":"additive","manifest":"\\"é\\""},"number":1,"previous":"${'0'.repeat(64)}","seq":1,"time":"${time}","what":"agent-registered"}`
   expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'))
 })

@@ -44,7 +44,7 @@ const queries: [query: string, relevant: number][] = [
   ['art', 11],
 ]
 
-// docs/storage.md has these figures, and those of other tokenizers.
+// docs/design/storage.md has these figures, and those of other tokenizers.
 it('finds what Chinese and German queries are about, all but one', () => {
   const database = new DatabaseSync(':memory:')
   const tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co M*'"

@@ -1,9 +1,13 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
+import { addCommands } from '../../cli/commands/index.ts'
+import { createContext } from '../../cli/context.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { Workspace } from '../cli/workspace.ts'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const exists = (path: string): boolean => existsSync(join(root, path))
@@ -24,30 +28,12 @@ const tableRows = (heading: string, page: string): string[][] => {
 
 const firstCode = ([cell = '']: readonly string[]): string => cell.replaceAll('`', '')
 
-describe('docs/gateway.md', () => {
-  it('lists every repair of an answer', () => {
+describe('docs/design/calls.md', () => {
+  it('lists every repair of a response', () => {
     const [, union = ''] = /export type AnswerRepair =([^/]*)/.exec(read('src/a2a/repair-result.ts')) ?? []
     const repairs = [...union.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name)
-    const documented = tableRows('What is repaired in an answer', read('docs/gateway.md')).map(firstCode).slice(1)
+    const documented = tableRows('What is repaired', read('docs/design/calls.md')).map(firstCode)
     expect(documented.toSorted()).toEqual(repairs.toSorted())
-  })
-})
-
-describe('docs/observability.md', () => {
-  const page = read('docs/observability.md')
-  const [, log = ''] = read('src/http/http-error.ts').split(/\/\*\* The events of the log\.|\/\*\* Writes one/)
-  const [events = [], fields = []] = log
-    .split('/** The fields')
-    .map(part => [...part.matchAll(/'([\w.-]+)'/g)].map(([, name = '']) => name))
-
-  it.each([
-    ['Events', events],
-    ['Fields', fields],
-  ])('lists all that a line of the log can have: %s', (heading, expected) => {
-    const rows = tableRows(heading, page)
-    expect(expected.length).toBeGreaterThan(20)
-    expect(rows.map(firstCode).toSorted()).toEqual(expected.toSorted())
-    expect(rows.filter(cells => cells.at(-1) === '')).toEqual([])
   })
 })
 
@@ -70,6 +56,12 @@ const resolves = (page: string, target: string): boolean => {
   return exists(path) && (anchor === undefined || (path.endsWith('.md') && anchors(path).includes(anchor)))
 }
 
+/** Returns the command that words name, and the word after it. */
+const findCommand = (command: Command, [word = '--', ...rest]: readonly string[]): [Command, string] => {
+  const child = command.commands.find(each => each.name() === word)
+  return child ? findCommand(child, rest) : [command, word]
+}
+
 describe('every page', () => {
   /** Expects that no page has what `find` returns, and that there are pages. */
   const expectNone = (find: (text: string, page: string) => readonly string[]): void => {
@@ -85,10 +77,43 @@ describe('every page', () => {
     })
   })
 
+  it('runs only commands of sync-card that exist, with options that they have', () => {
+    const { io } = new Workspace().io()
+    const program = new Command('sync-card')
+    addCommands(program, createContext(io, 'sync-card'), () => {})
+    expectNone(text => {
+      const commands = text
+        .replaceAll(/^( *)```(\w*)\n.*?^\1```$/gms, (block, _, language) => (language === 'sh' ? block : ''))
+        .replaceAll(/\\\n\s*/g, '')
+      const lines = commands.matchAll(/\bnpx sync-card( [^`\n|;&#)>,]*)/g)
+      return [...lines].flatMap(([, line = '']) => {
+        const [words = ''] = line.split(' -- ')
+        const [command, next] = findCommand(program, words.split(' ').filter(Boolean))
+        const isGroup = command !== program && command.commands.length > 0
+        const isArgument = isGroup ? /^-/ : command === program ? /^(?:-|cards$|team\d$)|[./*$'"]/ : /./
+        const options = [...command.options, ...program.options].map(({ long }) => long)
+        const unknown = (words.match(/(?<= )--[a-z][\w-]*/g) ?? []).filter(flag => !options.includes(flag))
+        return isArgument.test(next) && unknown.every(flag => flag === '--help') ? [] : [`sync-card${line}`]
+      })
+    })
+  })
+
+  // npm takes other options for its own: npm run deploy --env staging would deploy production.
+  it('passes options to npm scripts after --', () => {
+    expectNone(text => text.match(/\bnpm (?:start|run [\w:-]+) --(?! ).*/g) ?? [])
+  })
+
   it('links to files and headings that exist', () => {
     expectNone((text, page) => {
       const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
       return targets.filter(target => !/^https?:/.test(target) && !resolves(page, target))
+    })
+  })
+
+  it('ends its lines at column 120, tables and code blocks aside', () => {
+    expectNone(text => {
+      const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '').split('\n')
+      return prose.filter(line => line.length > 120 && !line.startsWith('|'))
     })
   })
 
