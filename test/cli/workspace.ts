@@ -16,7 +16,7 @@ export type Ended = { code: number | null; stdout: string; stderr: string }
 export type Running = { stdout: PassThrough; stderr: PassThrough; interrupt: () => void; ended: Promise<Ended> }
 
 /** Processes start the same code again and again: with a compile cache, in half the time. */
-const compileCache = join(tmpdir(), 'calling-card-compile-cache')
+export const compileCache = join(tmpdir(), 'calling-card-compile-cache')
 
 /** An owner's folder, deleted after the test. */
 export class Workspace {

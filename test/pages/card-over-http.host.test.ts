@@ -5,7 +5,6 @@ import { loadManifests } from '../../cli/manifests/load.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type CalledHost, useSharedHost } from '../support/called-host.ts'
 import { agentCard } from '../support/cards/cards.ts'
-import { installCurl } from '../support/curl.ts'
 import { sharedHost, token } from '../support/host.ts'
 import { snippetIn } from '../support/html.ts'
 import { agentKinds, agentPath, createOfficialAgents } from '../support/sdk/agents.ts'
@@ -14,15 +13,11 @@ const run = promisify(execFile)
 const CHROMIUM = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 let called: CalledHost
-const standIn = installCurl()
 beforeAll(async () => {
   called = await useSharedHost('examples')
   called.agent.listenWith(createOfficialAgents(called.agent.origin))
 })
-afterAll(async () => {
-  standIn.remove()
-  await called.close()
-})
+afterAll(() => called.close())
 
 /** Returns a snippet of a card page, as a person copies it. */
 const copySnippet = async (id: string, name: string, headers: Record<string, string> = {}): Promise<string> => {
@@ -39,7 +34,7 @@ const runSnippet = async (
 ): Promise<string> => {
   const options = {
     cwd: process.cwd(),
-    env: { ...process.env, PATH: `${process.env.PATH}:${standIn.folder}`, ...env },
+    env: { ...process.env, ...env },
     timeout: 20_000,
   }
   const { stdout } =

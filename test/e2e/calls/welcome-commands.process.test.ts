@@ -3,23 +3,20 @@ import '../../support/host-setup.ts'
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SAMPLES } from '../../../cli/dev/welcome.ts'
-import { installCurl } from '../../support/curl.ts'
 import { sharedHost, token } from '../../support/host.ts'
 import { sampleManifest } from './agents.ts'
 
 const host = sharedHost('examples')
-const curl = installCurl()
 beforeAll(async () => {
   for (const id of Object.keys(SAMPLES)) expect((await host.put(id, sampleManifest(id))).ok).toBe(true)
 })
-afterAll(() => curl.remove())
 
 it('the commands that npm start shows print what they say, run in a shell', async () => {
   const { origin } = host.url
   const commands = Object.entries(SAMPLES).flatMap(([id, sample]) => sample.commands(`${origin}/agents/${id}`))
-  const env = { TOKEN: token, PATH: `${curl.folder}:/usr/bin:/bin` } as unknown as NodeJS.ProcessEnv
+  const env = { ...process.env, TOKEN: token }
   const printed = await Promise.all(
     commands.map(async command => (await promisify(execFile)('sh', ['-c', command], { env })).stdout),
   )
