@@ -10,7 +10,7 @@ import { makeSigningKey } from '../../test/support/signing-key.ts'
 
 const USAGE = `Usage: npm run pictures, after npm run build
 
-Takes pictures of every page, 1280 and 390 pixels wide, in light and dark, from a host with the sample cards: those of
+Takes pictures of every page, 1280 and 390 pixels wide, in light and dark, from a host with the sample cards: that of
 the README in docs/pictures, all others in .pictures. Needs Chromium, or CHROME_PATH.`
 
 if (process.argv.length > 2 || !existsSync('out/index.js') || executablePath === undefined) {
@@ -54,7 +54,7 @@ const pictures: Record<string, { path: string; prepare?: (page: Page) => Promise
   'manage-agent': { path: '/manage', prepare: openAgent },
   'not-found': { path: '/nowhere' },
 }
-const IN_README = new Set(['catalog', 'agent'])
+const IN_README = 'agent'
 
 const PUBLIC_URL = 'https://cards.example.com'
 const vars = { PUBLIC_URL, SIGNING_KEY: JSON.stringify(makeSigningKey()) }
@@ -82,7 +82,7 @@ for (const [name, { path, prepare }] of Object.entries(pictures))
       await page.goto(new URL(path, url).href, { waitUntil: 'networkidle' })
       await prepare?.(page)
       await page.evaluate('scrollTo(0, 0)')
-      const isInReadme = width === 1280 && IN_README.has(name)
+      const isInReadme = width === 1280 && name === IN_README
       const file = isInReadme
         ? `docs/pictures/${name}-${colorScheme}.png`
         : `.pictures/${name}-${width}-${colorScheme}.png`
