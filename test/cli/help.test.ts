@@ -1,19 +1,14 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { addCommands } from '../../cli/commands/index.ts'
-import { createContext } from '../../cli/context.ts'
-import { Workspace } from './workspace.ts'
+import { createProgram, Workspace } from './workspace.ts'
 
 /** Returns the program and all commands below it, by the words that name them. */
 const listCommands = (): [path: string, command: Command][] => {
-  const { io } = new Workspace().io()
-  const program = new Command('sync-card')
-  addCommands(program, createContext(io, 'sync-card'), () => {})
   const visit = (command: Command, path: string): [string, Command][] => [
     [path, command],
     ...command.commands.flatMap(child => visit(child, `${path} ${child.name()}`)),
   ]
-  return visit(program, 'sync-card')
+  return visit(createProgram(), 'sync-card')
 }
 
 describe('the help of sync-card', () => {

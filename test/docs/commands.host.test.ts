@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EXCEPTIONS, isPrinted, parseSteps } from './page.ts'
+import { BLOCK, EXCEPTIONS, isPrinted, parseSteps } from './page.ts'
 import { type Reader, startReader } from './reader.ts'
 
 const texts = Object.fromEntries(
@@ -32,7 +32,9 @@ describe.concurrent('every command of a page runs, and prints what the page show
 })
 
 it.each(Object.entries(EXCEPTIONS))('no command is run that %s, and there are some', (_, pattern) => {
-  const blocks = Object.values(texts).flatMap(text => text.match(/^ *```sh\n.*?^ *```$/gms) ?? [])
-  const lines = blocks.flatMap(block => block.split('\n').map(line => `${line.trim()} `))
+  const blocks = Object.values(texts).flatMap(text => [...text.matchAll(BLOCK)])
+  const lines = blocks.flatMap(([, , language, text = '']) =>
+    language === 'sh' ? text.split('\n').map(line => `${line.trim()} `) : [],
+  )
   expect(lines.filter(line => pattern.test(line))).not.toEqual([])
 })

@@ -8,6 +8,9 @@ export const EXCEPTIONS: Readonly<Record<string, RegExp>> = {
   'never ends': /^curl -N /,
 }
 
+/** Matches a code block: its indentation, language and text. */
+export const BLOCK = /^( *)```(\w*)\n(.*?)^\1```$/gms
+
 /** What a reader does: writes a file, or runs the commands of a block, which print `output` if the page shows it. */
 export type Step = { path: string; text: string } | { line: number; commands: string; output?: Output }
 type Output = { line: number; text: string; isJson: boolean }
@@ -19,7 +22,7 @@ const KEEPS_RUNNING = / *# in another terminal$/
 
 /** Returns the steps of a page. Blocks in lists count without their indentation. */
 export const parseSteps = (page: string): Step[] => {
-  const blocks = [...page.matchAll(/^( *)```(\w*)\n(.*?)^\1```$/gms)].map(found => {
+  const blocks = [...page.matchAll(BLOCK)].map(found => {
     const [, indent = '', language = '', text = ''] = found
     const before = page.slice(0, found.index)
     const line = before.split('\n').length + 1

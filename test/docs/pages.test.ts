@@ -1,11 +1,10 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { addCommands } from '../../cli/commands/index.ts'
-import { createContext } from '../../cli/context.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { Workspace } from '../cli/workspace.ts'
+import { createProgram } from '../cli/workspace.ts'
+import { BLOCK } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')
 const find = (patterns: string[]): string[] => globSync(patterns, { cwd: root, exclude: ['**/node_modules/**'] })
@@ -40,7 +39,7 @@ describe('docs/design/calls.md', () => {
 /** Returns the anchors of a page's headings, as GitHub makes them. */
 const anchors = (page: string): string[] =>
   read(page)
-    .replace(/^```.*?^```/gms, '')
+    .replaceAll(BLOCK, '')
     .match(/^#+ .*/gm)
     ?.map(heading =>
       heading
@@ -78,12 +77,11 @@ describe('every page', () => {
   })
 
   it('runs only commands of sync-card that exist, with options that they have', () => {
-    const { io } = new Workspace().io()
-    const program = new Command('sync-card')
-    addCommands(program, createContext(io, 'sync-card'), () => {})
+    const program = createProgram()
     expectNone(text => {
       const commands = text
-        .replaceAll(/^( *)```(\w*)\n.*?^\1```$/gms, (block, _, language) => (language === 'sh' ? block : ''))
+
+        .replaceAll(BLOCK, (block, _, language) => (language === 'sh' ? block : ''))
         .replaceAll(/\\\n\s*/g, '')
       const lines = commands.matchAll(/\bnpx sync-card( [^`\n|;&#)>,]*)/g)
       return [...lines].flatMap(([, line = '']) => {
@@ -112,7 +110,7 @@ describe('every page', () => {
 
   it('ends its lines at column 120, tables and code blocks aside', () => {
     expectNone(text => {
-      const prose = text.replaceAll(/^ *```.*?^ *```$/gms, '').split('\n')
+      const prose = text.replaceAll(BLOCK, '').split('\n')
       return prose.filter(line => line.length > 120 && !line.startsWith('|'))
     })
   })
