@@ -97,7 +97,7 @@ const signatureRow = (signature: Exclude<CardVerification, { failed: string }>['
 /** The end of a sentence about a file; `at` is the place in the file, such as `:1:2`. */
 type ReadError = { error: string; at?: string }
 
-/** The result for one card, or why there is none. `source` is the file or URL as the user wrote it. */
+/** The verification of one card, or the error that prevented it. `source` is the file or URL as the user wrote it. */
 type CardVerification = { source: string } & (
   | (Verification & { keys: { sources: string[]; errors: string[] }; missing?: string })
   | (ReadError & { failed: 'invalid' | 'unreachable' })

@@ -19,7 +19,7 @@ type Schemes = NonNullable<AgentCard['securitySchemes']>
 
 type Flows = NonNullable<Scheme['oauth2SecurityScheme']>['flows']
 
-/** Says in a sentence what callers need. `subject` begins it, such as "Callers need". */
+/** Returns a sentence with the credentials that callers need. It begins with `subject`, such as "Callers need". */
 export const requirementSentence = (
   requirements: AgentCard['securityRequirements'] = [],
   schemes: Schemes = {},

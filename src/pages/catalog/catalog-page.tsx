@@ -186,7 +186,7 @@ const Agent = ({ agent, origin, isUnsigned }: { agent: FoundAgent; origin: strin
       </div>
       <Paragraph class="description" text={shorten(description, MAX_DESCRIPTION_LENGTH)} />
       {address && address.origin !== origin && (
-        <p class="elsewhere">
+        <p class="other-host">
           Runs at <bdi>{shorten(address.host, 80)}</bdi>
         </p>
       )}

@@ -27,7 +27,7 @@ export const useChanges = (source: { onChange: () => void }): void => {
 
 type ButtonProps = { class?: string; label?: string; disabled?: boolean; onClick: () => unknown; children?: Child }
 
-/** A small button. The label says more than its text. */
+/** A small button. `label`, for screen readers, replaces its text. */
 export const Button = ({ class: name = '', label, disabled, onClick, children }: ButtonProps) => (
   <button type="button" class={`console-small ${name}`} aria-label={label} disabled={disabled} onClick={onClick}>
     {children}
@@ -52,7 +52,7 @@ const PartView = memo(({ part: { content, mediaType, filename } }: { part: Part 
   if (content?.$case === 'data') return <JsonData value={content.value} />
   if (content?.$case === 'raw') return <Bytes bytes={content.value} mediaType={mediaType} filename={filename} />
   if (content?.$case !== 'url') return <Hint>a part of an unknown kind</Hint>
-  // The name says nothing about where the link leads.
+  // A file name can suggest another address than that of the link.
   const facts = itemsOf([filename && parseUrl(content.value)?.host, mediaType])
   return (
     <p>

@@ -1,4 +1,4 @@
-/** Returns the element of a page with this id. Throws if there is none: script and page are of one build. */
+/** Returns the element of a page with this id. Throws if it is missing, which is a defect of the build. */
 export const byId = <Type extends HTMLElement>(id: string, type: new () => Type): Type => {
   const found = document.getElementById(id)
   if (!(found instanceof type)) throw new Error(`The page has no ${type.name} #${id}.`)

@@ -22,7 +22,7 @@ const TYPING_PAUSE_MS = 600
 export const EditView = ({ id = '' }: { id?: string | undefined }) => {
   const session = useSession()
   const read = async (): Promise<Child> => {
-    // Whoever may not read the manifest does not see a text that was made of it either.
+    // Read even if there is a draft: a token that cannot read the manifest must not show one made from it.
     const registered = id === '' ? { etag: null } : await readManifest(session, id)
     const text = registered.before ? stringify(registered.before, { lineWidth: 0 }) : STARTER
     const draft = session.drafts.get(id) ?? { id, text, ...registered }
