@@ -30,7 +30,7 @@ export const getLintPage = scriptPage('Get the page that checks a card', request
           <label class="button">
             Open a file <input id="file" type="file" class="visually-hidden" accept=".json,.yaml,.yml,.md,.markdown" />
           </label>
-          <button type="button" id="example" data-example={EXAMPLE}>
+          <button type="button" id="example" data-example={EXAMPLE} disabled>
             Show an example
           </button>
         </p>
@@ -44,10 +44,10 @@ export const getLintPage = scriptPage('Get the page that checks a card', request
           placeholder="Paste a card, or drop a file here"
         />
         <p class="check-tools">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled>
             Check
           </button>
-          <button type="button" id="share" aria-live="polite" aria-describedby="share-hint">
+          <button type="button" id="share" aria-live="polite" aria-describedby="share-hint" disabled>
             Copy link with this card
           </button>
           <span id="share-hint" class="muted">

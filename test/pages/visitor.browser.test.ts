@@ -19,15 +19,35 @@ describeInBrowser('a visitor', browser => {
     await host.put('visited-none', { ...minimalCard, name: 'W'.repeat(200), description: 'وصف الوكيل. '.repeat(40) })
   })
 
-  it('gets from the catalog to a response of an agent with two clicks, in ten seconds', {
-    timeout: 10_000,
-  }, async () => {
+  it('gets from the catalog to a response of an agent with two clicks', async () => {
     const page = await browser.open()
     await page.goto(urlOf('/agents?q=visited+echo'))
     await page.getByRole('link', { name: 'Visited Echo' }).click()
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.console-response').getByText('hello').waitFor()
   })
+
+  it.each([
+    ['/agents/visited-echo', 'console', ['Message', 'hello from before'], 'Send', '.console-response .console-text'],
+    ['/lint', 'lint-page', ['Card', '{"name":"Before"}'], 'Check', '#report h2'],
+  ] as const)(
+    'keeps what is written before the script of %s runs',
+    async (path, script, [label, text], button, result) => {
+      const page = await browser.open()
+      const field = page.getByLabel(label, { exact: true })
+      const submit = page.getByRole('button', { name: button, exact: true })
+      const released = Promise.withResolvers<void>()
+      await page.route(`**/${script}*.js`, route => released.promise.then(() => route.continue()))
+      await page.goto(urlOf(path), { waitUntil: 'commit' })
+      await field.fill(text)
+      // Without its script, the browser would load the page again.
+      await submit.click({ force: true })
+      released.resolve()
+      await submit.click()
+      expect(await field.inputValue()).toBe(text)
+      await page.locator(result).first().waitFor()
+    },
+  )
 
   it('gets there with the keyboard only', async () => {
     const page = await browser.open()

@@ -1,5 +1,5 @@
 import type { Wish } from './console/index.ts'
-import { retryImport } from './dom/index.ts'
+import { enableButtons, retryImport } from './dom/index.ts'
 
 // Opens the console of a card page when a person first touches it, clicks an example, or has `#console` in the address.
 
@@ -62,6 +62,7 @@ if (section) {
     const isMessage = target instanceof HTMLTextAreaElement
     if (isMessage && key === 'Enter' && (ctrlKey || metaKey)) target.form?.requestSubmit()
   })
+  enableButtons(section)
   for (const type of ['pointerenter', 'pointerdown']) section.addEventListener(type, () => open(), { once: true })
   section.addEventListener('focusin', () => void (opening ?? open()))
   addEventListener('hashchange', openIfNamed)

@@ -2,7 +2,7 @@ import { flushSync, render } from 'hono/jsx/dom'
 import { createRoot } from 'hono/jsx/dom/client'
 import { Message, type MessageKind } from '../components/index.ts'
 import { ApiError, describeError } from './api/index.ts'
-import { byId, copyText, enableCopying, handleSubmit, hasTooManyLines } from './dom/index.ts'
+import { byId, copyText, enableButtons, enableCopying, handleSubmit, hasTooManyLines } from './dom/index.ts'
 import { linkWith, loadReport, readFragment } from './lint/index.ts'
 
 const form = byId('check', HTMLFormElement)
@@ -108,4 +108,5 @@ for (const name of ['dragover', 'drop'] as const)
   })
 shareButton.addEventListener('click', () => run(share))
 addEventListener('hashchange', () => run(openLink))
+enableButtons(form)
 void run(openLink)

@@ -81,7 +81,7 @@ const MessageForm = ({ example, choices }: MessageFormProps) => {
         </textarea>
       </div>
       <p class="console-actions">
-        <button id="send" type="submit" class="primary" title="Ctrl+Enter sends the message">
+        <button id="send" type="submit" class="primary" title="Ctrl+Enter sends the message" disabled>
           Send
         </button>
         <input id="message-file" type="file" aria-label="File" disabled />

@@ -27,6 +27,14 @@ export const selectLine = (input: HTMLTextAreaElement, line: number): void => {
   input.scrollTop = (input.scrollHeight / lines.length) * (line - 3)
 }
 
+/**
+ * Enables the buttons of a part of a page once its script handles them. Before that, a browser would submit the form
+ * itself: it would load the page again, and what was written would be lost.
+ */
+export const enableButtons = (part: HTMLElement): void => {
+  for (const button of part.querySelectorAll('button')) button.disabled = false
+}
+
 /** Acts when a form is sent, which the browser does not do itself. */
 export const handleSubmit = (form: HTMLFormElement, act: () => unknown): void =>
   form.addEventListener('submit', event => {
