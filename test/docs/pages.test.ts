@@ -80,7 +80,6 @@ describe('every page', () => {
     const program = createProgram()
     expectNone(text => {
       const commands = text
-
         .replaceAll(BLOCK, (block, _, language) => (language === 'sh' ? block : ''))
         .replaceAll(/\\\n\s*/g, '')
       const lines = commands.matchAll(/\bnpx sync-card( [^`\n|;&#)>,]*)/g)
@@ -112,6 +111,18 @@ describe('every page', () => {
     expectNone(text => {
       const prose = text.replaceAll(BLOCK, '').split('\n')
       return prose.filter(line => line.length > 120 && !line.startsWith('|'))
+    })
+  })
+
+  it('has no row outside a table, or with another number of cells', () => {
+    expectNone(text => {
+      const tables = text.replaceAll(BLOCK, '').match(/(?:^\|.*\n)+/gm) ?? []
+      return tables.flatMap(table => {
+        const [header = '', delimiter = '', ...rows] = table.trim().split('\n')
+        const count = (row: string) => row.match(/(?<!\\)\|/g)?.length
+        const isTable = /^[|-]+$/.test(delimiter)
+        return isTable ? rows.filter(row => count(row) !== count(delimiter)) : [header]
+      })
     })
   })
 
