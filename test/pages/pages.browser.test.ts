@@ -22,6 +22,19 @@ describeInBrowser('the pages in a browser', browser => {
     await page.addInitScript(`new PerformanceObserver(list => {
       globalThis.shift = (globalThis.shift ?? 0) + list.getEntries().reduce((sum, { value }) => sum + value, 0)
     }).observe({ type: 'layout-shift', buffered: true })`)
+    const isPainted = `new Promise(resolve => {
+      new PerformanceObserver(() => resolve(true)).observe({ type: 'paint', buffered: true })
+    })`
+    const nextFrame = 'new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
+    // A page is painted when all of it has arrived, and before its scripts run.
+    await page.route('**/*.css', async route => {
+      await page.locator('footer').waitFor({ state: 'attached' })
+      await route.continue()
+    })
+    await page.route('**/*.js', async route => {
+      await page.evaluate(isPainted)
+      await route.continue()
+    })
     const problems = watch(page, host.url.origin)
     const facts = `[
       getComputedStyle(document.body).display, globalThis.shift ?? 0,
@@ -37,6 +50,7 @@ describeInBrowser('the pages in a browser', browser => {
       ['/manage'],
     ] as const) {
       await page.goto(urlOf(path))
+      await page.evaluate(nextFrame)
       expect(await page.evaluate(facts), path).toEqual(['flex', 0, 1])
       expect(problems.splice(0).join(), path).toContain(statuses)
       await expectAccessible(page)
