@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { createProgram, Workspace } from './workspace.ts'
+import { createProgram } from '../../tools/docs/commands.ts'
+import { Workspace } from './workspace.ts'
 
 /** Returns the program and all commands below it, by the words that name them. */
 const listCommands = (): [path: string, command: Command][] => {

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { Command } from 'commander'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { run } from '../../cli/cli.ts'
-import { addCommands } from '../../cli/commands/index.ts'
-import { type Clock, createContext, type Environment, type Io } from '../../cli/context.ts'
+import type { Clock, Environment, Io } from '../../cli/context.ts'
 import { FakeHost } from './fake-host.ts'
 
 /** How a command ended. */
@@ -79,13 +77,6 @@ export class Workspace {
     onTestFinished(() => void child.kill('SIGKILL'))
     return child
   }
-}
-
-/** Creates the program with all its commands, none of which is run. */
-export const createProgram = (): Command => {
-  const program = new Command('sync-card')
-  addCommands(program, createContext(new Workspace().io().io, 'sync-card'), () => {})
-  return program
 }
 
 /** Creates a clock that passes the time at once. */

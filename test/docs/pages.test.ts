@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { createProgram } from '../cli/workspace.ts'
+import { createProgram } from '../../tools/docs/commands.ts'
 import { BLOCK } from './page.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -93,11 +93,15 @@ const scripts: readonly Row[] = [
   ],
 ]
 
+/** Returns the program, to read its commands. None can be run, so nothing reads the context. */
+export const createProgram = (): Command => {
+  const program = new Command(PROGRAM)
+  addCommands(program, {} as Context, () => {})
+  return program
+}
+
 /** Returns the commands, but for those that only group others, in the order of `--help`. */
 const listCommands = (): Listed[] => {
-  const program = new Command(PROGRAM)
-  // No command is run, so nothing reads the context.
-  addCommands(program, {} as Context, () => {})
   const visit = (command: Command, path: string, heading: string): Listed[] => {
     const { commands, registeredArguments, options } = command
     const args = registeredArguments.filter(({ description }) => !/^the agents?$/.test(description))
@@ -110,7 +114,7 @@ const listCommands = (): Listed[] => {
       ...commands.flatMap(child => visit(child, `${path} ${child.name()}`, child.helpGroup() || heading)),
     ]
   }
-  return visit(program, PROGRAM, 'Synchronize')
+  return visit(createProgram(), PROGRAM, 'Synchronize')
 }
 
 /** Returns what several commands have, arguments first, with their names. */
