@@ -20,11 +20,7 @@ export const createManifestSchema = (): JsonObject => {
     if: manifestForm,
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in an object that nobody awaits.
     then: complete({ ...manifest, properties: { $schema: {}, ...asObject(properties) } }, ''),
-    else: {
-      allOf: [card],
-      // Fields of the manifest would have no effect in a bare card.
-      properties: Object.fromEntries(manifestFields.map(name => [name, false])),
-    },
+    else: { allOf: [card], properties: { card: { not: { type: 'null' } } } },
     definitions: { card: describe(cardMembers.card) },
   }
 }
@@ -43,8 +39,13 @@ const manifestForm: JsonObject = {
   anyOf: [hasCard, { not: has('name'), anyOf: ['card', ...manifestFields].map(name => has(name)) }],
 }
 
-/** A card, and what Shaman's front matter has in one. */
-const card: JsonObject = { allOf: [{ $ref: '#/definitions/card' }, { properties: { exposed: { type: 'boolean' } } }] }
+/** A card, and what Shaman's front matter has in one. Fields of the manifest would have no effect in it. */
+const card: JsonObject = {
+  allOf: [
+    { $ref: '#/definitions/card' },
+    { properties: { exposed: { type: 'boolean' }, ...Object.fromEntries(manifestFields.map(name => [name, false])) } },
+  ],
+}
 
 /** The schema of a value may depend on the value. These values lead to each of them. */
 const probes = [

@@ -155,12 +155,14 @@ export const readManifest = (document: Json, id?: string): LocatedManifest | { e
   if (id !== undefined && !agentIdPattern.test(id)) return invalid('/id', `"${id}" ${invalidId}`)
   const written = asManifest(document)
   const authored = written && omit(written, '$schema')
-  const misplaced = authored || !isJsonObject(document) ? [] : manifestFields.filter(name => name in document)
-  if (misplaced.length > 0) return { errors: misplaced.map(describeMisplaced) }
   const cardPointer = authored ? '/card' : ''
   const isRemote = authored !== undefined && hasRemoteCard(authored)
   const card = authored ? (authored.card ?? (isRemote ? {} : undefined)) : document
   const cardObject = asObject(card)
+  if (!authored && cardObject.card === null)
+    return invalid('', 'has an empty `card`: indent the fields of the card below it')
+  const misplaced = manifestFields.filter(name => name in cardObject)
+  if (misplaced.length > 0) return { errors: misplaced.map(name => describeMisplaced(name, cardPointer)) }
   const frontMatter = readFrontMatter(cardObject, isRemote)
   const exposed = frontMatter && cardObject.exposed
   if (exposed !== undefined && typeof exposed !== 'boolean')
@@ -268,11 +270,15 @@ const asManifest = (document: Json): JsonObject | undefined =>
     ? document
     : undefined
 
-/** Describes a manifest field in a bare card: it would have no effect, and would be published with it. */
-const describeMisplaced = (name: string): Finding => ({
-  pointer: formatPointer(name),
-  message: `is a field of the manifest, not of the card: move the card under \`card\`, and keep \`${name}\` next to it`,
-})
+/** Describes a manifest field in a card: it would have no effect, and would be published with it. */
+const describeMisplaced = (name: string, cardPointer: Pointer): Finding => {
+  const remedy =
+    cardPointer === '' ? `move the card under \`card\`, and keep \`${name}\` next to it` : 'move it next to `card`'
+  return {
+    pointer: cardPointer + formatPointer(name),
+    message: `is a field of the manifest, not of the card: ${remedy}`,
+  }
+}
 
 const findUnknownTiers = ({ jwt, tiers = {} }: Manifest): Finding[] => {
   const names = Object.keys(tiers).join(', ')

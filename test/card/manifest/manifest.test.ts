@@ -162,6 +162,19 @@ describe('a card with fields of a manifest', () => {
     expect(errors).toHaveLength(manifestFields.length)
     expect(errors).toEqual(expect.arrayContaining(makeErrors(manifestFields)))
   })
+
+  it('is rejected in a manifest too, where it is indented by mistake: the agent would be public', () => {
+    const message = 'is a field of the manifest, not of the card: move it next to `card`'
+    const [indented] = getCompileErrors({ card: { ...card, visibility: 'internal' }, route: 'gateway' })
+    expect(indented).toStrictEqual({ pointer: '/card/visibility', message })
+    const overlay = { card: { visibility: 'internal' }, upstream: { card: 'https://u.example/card.json' } }
+    expect(getCompileErrors(overlay)).toStrictEqual([{ pointer: '/card/visibility', message }])
+  })
+})
+
+it('an empty `card` above fields of a card is rejected: they are not indented', () => {
+  const message = 'has an empty `card`: indent the fields of the card below it'
+  expect(getCompileErrors({ card: null, ...card })).toStrictEqual([{ pointer: '', message }])
 })
 
 describe('`upstream.url` of a manifest', () => {
