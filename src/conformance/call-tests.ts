@@ -47,7 +47,7 @@ const evaluateUnread = ({ kind }: Outcome, { through, profile }: TestContext): V
   if (kind === 'rate-limit') return skipped('A rate limit refused the request.')
   if (kind === 'invalid') return failed('The answer is not A2A.')
   if (kind !== 'denied') return undefined
-  if (through === 'direct') return skipped('The agent needs credentials, and its manifest names no secret for it.')
+  if (through === 'direct') return skipped('The agent needs credentials, and the check sends none here.')
   return skipped(
     profile.callers === 'anyone'
       ? 'The token of this check does not permit the call, or the agent refuses the credentials.'

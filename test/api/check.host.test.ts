@@ -258,7 +258,7 @@ describe('POST /agents/{id}/check', () => {
 
   it('skips what it need not or cannot test, with the reason, and sends no message for it', async () => {
     const anyOutput = { defaultOutputModes: ['*/*'] }
-    const credentials = 'The agent needs credentials, and its manifest names no secret for it.'
+    const credentials = 'The agent needs credentials, and the check sends none here.'
     const closed = 'error -32004 UNSUPPORTED_OPERATION, HTTP 200, application/json'
     type Row = [manifest: JsonObject, through: 'gate' | 'direct', id: string, expected: object, responder?: Responder]
     const rows: Row[] = [
