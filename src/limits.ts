@@ -63,7 +63,7 @@ export const MAX_FIELD_VALUES = 500
 export const MAX_QUERY_LENGTH = 200
 /** Words of `q` and `name` together. */
 export const MAX_QUERY_WORDS = 16
-/** The last words of a search, which may be the beginnings of longer words. */
+/** Words at the end of a search that also match the beginnings of longer words. */
 export const MAX_WORD_BEGINNINGS = 4
 /** Filters of one search. */
 export const MAX_FILTERS = 16
@@ -81,17 +81,17 @@ export const MAX_CATALOG_ENTRIES = 500
 export const MAX_SITEMAP_URLS = 5000
 /** Characters of `ADMIN_TOKEN`: long enough that a random one cannot be guessed, even without a rate limit. */
 export const MIN_ADMIN_TOKEN_LENGTH = 16
-/** The shortest time until a new token `expires`. KV stores nothing for less than a minute. */
+/** The shortest lifetime of a new token. KV stores nothing for less than a minute. */
 export const MIN_TOKEN_SECONDS = 60
-/** The longest time until a new token `expires`. */
+/** The longest lifetime of a new token. */
 export const MAX_TOKEN_SECONDS = 3650 * 86_400
 /** Entries in `scopes`, `agents` or `tiers` of a token. */
 export const MAX_TOKEN_ENTRIES = 20
 /** Tokens of one host; expired ones are deleted to make room. */
 export const MAX_TOKENS = 10_000
 /**
- * Refused writes of one actor that the audit records in an hour; further ones are counted. All callers without a valid
- * token are one actor.
+ * Refused writes of one actor that the audit records in an hour; further ones are only counted. All callers without a
+ * valid token are one actor.
  */
 export const MAX_RECORDED_REFUSALS = 30
 /** The file that `POST /import` accepts, after decompression. */
@@ -125,7 +125,7 @@ export const EVENT_STREAM_SECONDS = 15 * 60
 export const MAX_UNREAD_SECONDS = 60
 /** Waiting for the response of the webhook's receiver. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15
-/** How long after its first failed attempt a change is given up. */
+/** How long a change is retried after the first failed attempt. */
 export const WEBHOOK_RETRY_SECONDS = 3 * 86_400
 
 // Calls and responses
@@ -160,13 +160,16 @@ export const MAX_CONTEXT_ID_LENGTH = 256
 export const MAX_NAMED_TASKS = 100
 /** The `nextPageToken` of an agent with `gate.tasks: owner`; a response with a longer one is `invalid-response`. */
 export const MAX_PAGE_TOKEN_LENGTH = 4096
-/** Tasks and contexts of one agent with stored owners; then the caller with the most loses the least recently used. */
+/**
+ * Tasks and contexts of one agent with stored owners; beyond that, the caller with the most loses the one that was not
+ * used for the longest time.
+ */
 export const MAX_OWNED_IDS = 100_000
-/** How long after its last use the owner of a task or context is stored. */
+/** How long the owner of a task or context is stored after its last use. */
 export const OWNED_ID_LIFETIME_SECONDS = 30 * 86_400
 /** How long nobody can own a cleared id of a task or context: twice as long as an isolate remembers an owner. */
 export const CLEARED_ID_SECONDS = 120
-/** Hops in `Via`; a call that has as many already is refused. */
+/** Hops in `Via`; a call that already has this many is refused. */
 export const MAX_HOPS = 10
 /**
  * Lifetime of the signed [identity of a caller](docs/guide/owners.md#who-calls-caller-identity). Calls share one for
@@ -256,11 +259,11 @@ export const MAX_SIGNER_KEY_SETS = 3
 export const MAX_TOOL_DESCRIPTION_LENGTH = 8000
 /** Files in one call of a tool. */
 export const MAX_TOOL_FILES = 50
-/** The wait for a task, if `UPSTREAM_TIMEOUT` is longer: most MCP clients give up after a minute. */
+/** The longest wait for a task, even if `UPSTREAM_TIMEOUT` is longer: most MCP clients give up after a minute. */
 export const MAX_TOOL_WAIT_SECONDS = 50
 /** How long the handle of a task can be used. */
 export const HANDLE_SECONDS = 86_400
-/** JSON text of an elicitation; a larger one is cancelled. */
+/** JSON text of an elicitation; a larger one is canceled. */
 export const MAX_ELICITATION_LENGTH = 64 * 1024
 /** An MCP server's response to the call of a tool. */
 export const MAX_TOOL_RESULT_BYTES = 1024 * 1024
@@ -270,7 +273,7 @@ export const MAX_TOOL_SECONDS = 15 * 60
 export const MAX_RUNNING_TOOLS = 16
 /** How long a tool waits for an answer from its caller. */
 export const TOOL_INPUT_SECONDS = 10 * 60
-/** Elicitations of a tool in one call; further ones are cancelled. Each is stored. */
+/** Elicitations of a tool in one call; further ones are canceled. Each is stored. */
 export const MAX_TOOL_ELICITATIONS = 50
 /** Sessions of one agent with its MCP server: more than the tools that can run at once. */
 export const MAX_MCP_SESSIONS = 32

@@ -2,7 +2,7 @@
 export const problems = {
   'admin-token-missing': [
     503,
-    'a write to a host without a valid `ADMIN_TOKEN`, and without a token that it issued before',
+    'the host has no valid `ADMIN_TOKEN`, and a request that needs `write` or `admin` has no other valid token',
   ],
   'agent-not-found': [404, 'no agent with this id or name exists, or the caller may not see it'],
   'bad-agent-id': [400, 'the id in the path is not a valid agent id'],

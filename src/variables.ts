@@ -49,7 +49,7 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
   STREAM_IDLE_TIMEOUT: 'Seconds for which the stream of an agent may be silent.',
   ALLOWED_ORIGINS:
     'Origins that this host may call although they are not public or not https, separated by spaces. For ' +
-    'development: leave it empty on a deployed host.',
+    'development and your own network: leave it empty on a host at Cloudflare.',
   WEBHOOK_URL:
     'The URL to which every change of an agent is sent, signed with the secret `WEBHOOK_SECRET`. Empty: none.',
   ADMIN_TOKEN:
@@ -58,7 +58,7 @@ export const descriptions: Readonly<Record<VariableName, string>> = {
   SIGNING_KEY:
     'A key with which this host signs: a private P-256 key as a JWK, which signs from its `nbf` on (seconds ' +
     'since 1970). `npx sync-card keys create` makes the first one.',
-  SIGNING_KEY_2: 'A second signing key. The two take turns: while one is in use, the other is free for the next key.',
+  SIGNING_KEY_2: 'A second signing key, for rotation.',
   WEBHOOK_SECRET:
     'The key that signs what is sent to `WEBHOOK_URL`: `whsec_` and 24 to 64 bytes in base64. While it is ' +
     'replaced: several, separated by spaces.',

@@ -40,19 +40,6 @@ describe('wrangler.toml', () => {
     for (const { service, config: example } of EXAMPLE_WORKERS)
       expect(read(example)).toMatch(new RegExp(`^name = "${service}"$`, 'm'))
   })
-
-  it('has its bindings repeated for the environment in docs/guide/deploy.md, which inherits none of them', () => {
-    const [, environment = ''] = /```toml\n(\[env\.staging\]\n.*?)```/s.exec(read('docs/guide/deploy.md')) ?? []
-    const { kvNamespaces, durableObjects, rateLimits } = inject('hostConfig')
-    const expected = [
-      ...kvNamespaces.map(binding => `{ binding = "${binding}" }`),
-      ...Object.entries(durableObjects).map(([name, className]) => `{ name = "${name}", class_name = "${className}" }`),
-      ...Object.entries(rateLimits).map(
-        ([name, limit]) => new RegExp(`name = "${name}", .*limit = ${limit}, period = 60`),
-      ),
-    ]
-    for (const part of expected) expect(environment).toMatch(part)
-  })
 })
 
 const isEntrypoint = (value: unknown): boolean =>

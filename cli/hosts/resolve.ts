@@ -177,7 +177,7 @@ const isHostUrl = (text: string): boolean => /^https?:[\w.~%:/[\]-]+$/.test(pars
 
 const Host = strictObject({
   url: v.pipe(v.string(), v.check(isHostUrl, 'must be the URL of a host, such as https://cards.example.com')),
-  set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lower-case letters, digits and hyphens'))),
+  set: v.optional(v.pipe(v.string(), v.regex(agentIdPattern, 'must be lowercase letters, digits and hyphens'))),
 })
 
 const NAME_RULE = 'is not the name of a host: use letters, digits, hyphens and underscores'

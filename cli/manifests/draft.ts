@@ -87,7 +87,7 @@ const agentIdFor = (file: string, declared: Json | undefined): string | { messag
   if (agentIdPattern.test(name)) return name
   const id = toSlug(name, 'my-agent')
   const advice = `name the file ${id}${extension}, or write \`id: ${id}\` in a manifest`
-  return { message: `"${name}" is not a valid id (lower-case letters, digits and hyphens): ${advice}` }
+  return { message: `"${name}" is not a valid id (lowercase letters, digits and hyphens): ${advice}` }
 }
 
 /** An id with which the rest of a file is checked whose own is invalid. */

@@ -62,7 +62,10 @@ export type CallError =
   // The agent cannot be called, or its response cannot be passed on. `detail` is for the log, `status` the agent's.
   /** The agent's remote card was never fetched, so there is nothing to check the call against. */
   | { kind: 'no-card' }
-  /** The manifest needs a secret or binding that this Worker lacks, or names an address that it does not call. */
+  /**
+   * The manifest needs a secret or binding that this Worker lacks, or names an address that it does not call; or the
+   * agent rejects the secret.
+   */
   | { kind: 'misconfigured'; detail: string }
   /** The agent cannot be reached. */
   | { kind: 'unreachable'; detail?: string }

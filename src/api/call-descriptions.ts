@@ -33,7 +33,7 @@ export const callAgent = describe({ ...jsonRpcCall, summary: 'Call an agent over
 /** The description of `POST /agents/{id}`. */
 export const callAgentAtCard = describe({
   ...jsonRpcCall,
-  summary: 'Call an agent over JSON-RPC, at the URL of its card',
+  summary: 'Call an agent over JSON-RPC at its base URL',
   params: agentPath,
 })
 /** The description of `POST /a2a`. */

@@ -28,7 +28,7 @@ const agentCard = (summary: string) =>
   describe({
     ...card(summary, 'agent-not-found'),
     description:
-      'An internal agent needs a token with the scope `read`; without one, the response is that for an unknown agent.',
+      'An internal agent needs a token with the scope `read`; without one, it looks like an agent that does not exist.',
     params: agentPath,
   })
 

@@ -23,7 +23,7 @@ export const countWrites = async ({ subject }: Principal, { WRITE_LIMIT }: Env, 
 export const assertWriter = (principal: Principal, id: string): void => {
   if (!hasPermission(principal, 'write', id)) throw forbidden(principal, 'write', id)
   if (agentIdPattern.test(id)) return
-  const form = '1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
+  const form = '1 to 63 lowercase letters, digits and hyphens, beginning with a letter or digit'
   throw problem('bad-agent-id', `"${id.slice(0, 80)}" is not a valid agent id: use ${form}.`)
 }
 

@@ -69,7 +69,7 @@ const HINTS: readonly (readonly [expected: RegExp, found: RegExp, hint: string])
   [/name|value/, /(?<=,\s*)[}\]]/y, 'Remove the comma before this bracket'],
   [/name|value/, /,/y, 'Remove this comma'],
   [/value/, /(?:[-+]?Infinity|NaN|undefined)(?!\w)/y, 'Write null or a number'],
-  [/value/, /(?:True|False|None|TRUE|FALSE|NULL)(?!\w)/y, 'Write true, false or null, in lower-case letters'],
+  [/value/, /(?:True|False|None|TRUE|FALSE|NULL)(?!\w)/y, 'Write true, false or null, in lowercase letters'],
   [/value/, /[-+.\d]/y, 'Write the number as in 5, -0.5 or 1e3'],
   [/name|value/, /[^"[\]{}:]/y, 'Write this in straight double quotes, as in "name": "Weather"'],
   [/name/, /(?=)/y, 'Write a name in double quotes here, as in "name": "Weather"'],

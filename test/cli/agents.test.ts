@@ -142,7 +142,7 @@ describe('sync-card show', () => {
       'show a --dialect 1.0 --manifest': 'cannot be used with',
       'list --set a&cursor=x': '"a&cursor=x" is not the name of a set',
       'remove weather': 'remove cannot ask without a terminal: add --yes to remove without being asked.',
-      'remove cards/weather.yaml --yes': '"cards/weather.yaml" is not the id of an agent: use lower-case',
+      'remove cards/weather.yaml --yes': '"cards/weather.yaml" is not the id of an agent: use lowercase',
       ...{ delete: 'Did you mean "remove"?', rm: 'Did you mean "remove"?' },
     }
     for (const [args, message] of Object.entries(rows))

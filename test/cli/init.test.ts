@@ -80,10 +80,7 @@ describe('sync-card init with flags', () => {
       [[...flags, '--callers', 'everyone'], '--callers must be anyone, tokens, or the URL of an OpenID'],
       [[...named, '--mcp', 'localhost:9001'], '--mcp must be an absolute URL with http or https'],
       [[...flags, '--mcp', 'http://localhost:1'], '--url, --mcp and --card exclude each other'],
-      [
-        ['../escape', ...flags],
-        '"../escape" is not an id: use lower-case letters, digits and hyphens, such as escape.',
-      ],
+      [['../escape', ...flags], '"../escape" is not an id: use lowercase letters, digits and hyphens, such as escape.'],
       [['defaults', ...flags], 'cards/defaults.yaml would not be read as a card'],
       [['readme', ...flags], 'cards/readme.yaml would not be read as a card'],
       [[], 'No terminal: pass --name, --description and --url. --mcp or --card may replace --url.\n'],
@@ -278,7 +275,7 @@ describe('sync-card init in a terminal', () => {
     const { code, stderr } = await init(workspace, [], typed)
     expect(code).toBe(0)
     const reach =
-      'How is it reached: public, local (an address), mcp (a server), or card (that of somebody else)? (public) '
+      'Where is it: public (an https address), local (this machine), mcp (an MCP server), or card (of somebody else)? (public) '
     const secret = 'If it needs a bearer token, which secret of the host contains it, such as STOCK_TOKEN? '
     const callers =
       'Who may call it: anyone, tokens (callers with a token of this host), or an OpenID Connect issuer (its URL)? (anyone) '

@@ -61,7 +61,7 @@ const jsonRows: SyntaxRow[] = [
   ['{\n  "name": Weather\n}\n', '2:11', QUOTES],
   ['{\n  // The name\n  "name": "A"\n}\n', '2:3', /Remove this comment: JSON has none/],
   ['{\n  "version": NaN\n}\n', '2:14', /Write null or a number/],
-  ['{\n  "streaming": True\n}\n', '2:16', /true, false or null, in lower-case letters/],
+  ['{\n  "streaming": True\n}\n', '2:16', /true, false or null, in lowercase letters/],
   ['{\n  "ttl": 030\n}\n', '2:10', /Write the number as in 5, -0.5 or 1e3/],
   ['{\n  "url": {{ URL }}\n}\n', '2:11', /Replace this template by its value/],
   ['{\n  "name": "A,\n  "url": "x"\n}\n', '2:11', /Close this text with "/],
@@ -102,7 +102,7 @@ it('explains each mistake in a document at its place in the file and at its JSON
     [card({ provider: 'ACME' }), '19:3 /provider', /needs both, as in \{ "organization"/],
     [{ ...withoutUrl, supportedInterfaces }, '21:7 /supportedInterfaces/0/protocolBinding', /\(JSONRPC, .* or GRPC\)/],
     [manifest({ hosts: 'a.example.com' }), '21:3 /hosts', /must be a list of host names/],
-    [manifest({ set: 'Team One' }), '21:3 /set', /must be 1 to 63 lower-case letters, digits and hy/],
+    [manifest({ set: 'Team One' }), '21:3 /set', /must be 1 to 63 lowercase letters, digits and hy/],
     [manifest({ upstream: 'https://a.test' }), '21:3 /upstream', /an object with url, card, mcp, service or secret/],
   ]
   const found = await lint(Object.fromEntries(rows.map(([document], index) => [`cards/row-${index}.json`, document])))
@@ -155,7 +155,7 @@ it('explains a request with a wrong path, method or token, and which one to send
     ['POST /agents', /^405 .*supports GET, HEAD, OPTIONS, not POST. To register an agent, send its card/],
     ['PUT /.well-known/agent-card.json', /^405 .*send its card with PUT \/agents\/\{id\}/],
     ['PUT /health', /^405 .*supports GET, HEAD, OPTIONS, not PUT."/],
-    ['PUT /agents/Mistake', /^400 .*"Mistake" is not a valid agent id: use 1 to 63 lower-case letters/],
+    ['PUT /agents/Mistake', /^400 .*"Mistake" is not a valid agent id: use 1 to 63 lowercase letters/],
     [agent, /^401 .*This needs a token: send `Authorization: Bearer <token>`/, ''],
     [agent, /^401 .*was not sent as `Authorization: Bearer <token>`/, token],
     [agent, /^401 .*send one Authorization header with one bearer token/, `Bearer Bearer ${token}`],

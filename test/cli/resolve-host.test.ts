@@ -280,7 +280,7 @@ describe('sync-card.yaml', () => {
         '/hosts/prod/tokenFrom is not a known field here. Known fields: url, set',
       ],
       ['hosts:\n  prod: {}', '/hosts/prod/url is missing'],
-      [`${prod}\n    set: My Cards`, '/hosts/prod/set must be lower-case letters, digits and hyphens'],
+      [`${prod}\n    set: My Cards`, '/hosts/prod/set must be lowercase letters, digits and hyphens'],
       [`hosts: { ../prod: { url: ${A} } }`, '/hosts/..~1prod is not the name of a host'],
       [`default: prd\n${prod}`, 'sync-card.yaml:1:1 /default names no host: "prd" is neither under hosts, nor'],
       [

@@ -135,7 +135,7 @@ run_here() {
   done
   local code; code=$(cat "$reply/code")
   # Recorded here, because bash ignores the exit code of a command in export X=$(…) or echo "$(…)".
-  [[ $code == "$expected" ]] || echo "exit code $code in the block at line $block: $*" >&3
+  [[ $code == $expected ]] || echo "exit code $code in the block at line $block: $*" >&3
   return "$code"
 }
 npx() { run_here npx "$@"; }

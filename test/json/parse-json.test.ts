@@ -75,7 +75,7 @@ describe('a mistake in JSON', () => {
       ['{,}', 'Remove this comma'],
       ['[,1]', 'Remove this comma'],
       ['[NaN]', 'Write null or a number'],
-      ['[True]', 'Write true, false or null, in lower-case letters'],
+      ['[True]', 'Write true, false or null, in lowercase letters'],
       ['[+1]', 'Write the number as in 5, -0.5 or 1e3'],
       ["{'a':1}", 'Write this in straight double quotes, as in "name": "Weather"'],
       ['[a]', 'Write this in straight double quotes, as in "name": "Weather"'],

@@ -364,7 +364,7 @@ describeInBrowser('the page of owners', browser => {
     await page.getByRole('textbox', { name: 'Id' }).pressSequentially('crew-made')
     await editor.press('Control+End')
     await page.keyboard.type('vis')
-    expect(await options.allTextContents()).toEqual([expect.stringMatching(/^visibility public: lists name the agent/)])
+    expect(await options.allTextContents()).toEqual([expect.stringMatching(/^visibility public: the agent is listed/)])
     await page.keyboard.press('Enter')
     expect(await options.count()).toBe(2)
     await page.keyboard.press('ArrowDown')

@@ -1,6 +1,7 @@
 import { type Argument, Command, type Option } from 'commander'
 import { addCommands, createExample } from '../../cli/commands/index.ts'
 import type { Context } from '../../cli/context.ts'
+import { EXIT_CODE_MEANINGS } from '../../cli/errors.ts'
 import { ACTIONS } from '../../cli/sync/index.ts'
 import { code, linkPages, type Page, table, wrap } from './page.ts'
 
@@ -20,17 +21,16 @@ export const createCommands = (): Page => {
   return {
     name: 'commands',
     title: 'Commands',
-    contents: 'every command of `sync-card` with its arguments and options; `npm start` and `npm run deploy`',
+    contents: 'every command, option and exit code of `sync-card`; `npm start` and `npm run deploy`',
     parts: [
       wrap(
         'In a clone of the host, `npx sync-card` runs the program from source; ' +
-          '[Synchronize](docs/guide/owners.md#synchronize) shows how it is used. An option means the same before a ' +
-          'command as after it, and an option that the command does not have is an error. Results go to stdout, ' +
-          'progress and notes to stderr. `NO_COLOR` and `FORCE_COLOR` are respected. The [exit codes](exit-codes.md) ' +
-          'have a page of their own.',
+          '[Synchronize](docs/guide/owners.md#synchronize) shows how it is used. Options can come before or ' +
+          'after the command; one that the command does not have is an error. Results go to stdout, progress and notes ' +
+          'to stderr. `NO_COLOR` and `FORCE_COLOR` are respected.',
       ),
       wrap(
-        '"Token" is the scope that the token of a command needs. Without a token, `list`, `show` and `open` find the ' +
+        '"Token" is the scope that a command requires. Without a token, `list`, `show` and `open` find the ' +
           'public agents.',
       ),
       '## Shared arguments and options',
@@ -60,6 +60,12 @@ export const createCommands = (): Page => {
       ),
       '## npm start and npm run deploy',
       table(['script and settings', 'meaning'], scripts),
+      '## Exit codes',
+      'Those of `sync-card` and `npm run deploy`. If several apply, the highest wins.',
+      table(
+        ['code', 'meaning'],
+        Object.entries(EXIT_CODE_MEANINGS).map(([number, meaning]) => [code(number), meaning]),
+      ),
     ],
   }
 }

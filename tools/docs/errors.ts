@@ -1,4 +1,3 @@
-import { EXIT_CODE_MEANINGS } from '../../cli/errors.ts'
 import { PASSTHROUGH_STATUSES } from '../../src/a2a/call-error.ts'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
 import { type ProblemCode, problems } from '../../src/problems.ts'
@@ -11,9 +10,9 @@ export const createCallErrors = (): Page => ({
   contents: 'every error of an A2A call, with its code, reason and statuses',
   parts: [
     wrap(
-      'An error of a call has the form of the version and binding of the caller. The first column is its name in the ' +
-        'log and in `Gate-Warning`, `code` is that of JSON-RPC, and `reason` is in the `data` of an error of A2A 1.0 ' +
-        '(google.rpc.ErrorInfo). The next two columns have the HTTP status in each binding.',
+      "An error has the form of the caller's version and binding. The first column is its name in the log and in " +
+        '`Gate-Warning`, `code` is the JSON-RPC code, and `reason` is in the `data` of an A2A 1.0 error ' +
+        '(google.rpc.ErrorInfo). The next two columns are its HTTP status in each binding.',
     ),
     wrap(
       '`Gate-Warning` also names `undeclared-output-modes`, `unaccepted-output-modes` ' +
@@ -46,9 +45,9 @@ export const createProblems = (): Page => ({
     wrap(
       'Errors of all requests except A2A calls are problem details (RFC 9457, `application/problem+json`): `code`, ' +
         'which is stable, `detail`, and for an invalid document `errors: [{pointer, message}]`. ' +
-        '[Endpoints](endpoints.md) lists the problems of each. ARD has ' +
-        '[errors of its own](docs/guide/clients.md#catalogs), and [SuperX](docs/guide/clients.md#shaman-and-superx) ' +
-        'those of JSON-RPC. An unexpected error is logged, and its response is an empty 500.',
+        '[Endpoints](endpoints.md) lists the problems of each. ARD returns `{errorCode, message}` (`INVALID_ARGUMENT`, ' +
+        '`NOT_FOUND`, `RATE_LIMIT_EXCEEDED`, `INTERNAL_ERROR`), and [SuperX](docs/guide/clients.md#shaman-and-superx) ' +
+        'the errors of JSON-RPC. An unexpected error is logged, and its response is an empty 500.',
     ),
     table(
       ['code', 'status', 'when'],
@@ -56,20 +55,6 @@ export const createProblems = (): Page => ({
         const page = pages[name as ProblemCode]
         return [code(name), `${status}`, `${when}${page === undefined ? '' : ` (${linkPages(page)})`}`]
       }),
-    ),
-  ],
-})
-
-/** The page of the exit codes. */
-export const createExitCodes = (): Page => ({
-  name: 'exit-codes',
-  title: 'Exit codes',
-  contents: 'the exit codes of `sync-card` and `npm run deploy`',
-  parts: [
-    'The exit codes of `sync-card` and `npm run deploy`. Where several apply, the highest wins.',
-    table(
-      ['code', 'meaning'],
-      Object.entries(EXIT_CODE_MEANINGS).map(([number, meaning]) => [code(number), meaning]),
     ),
   ],
 })

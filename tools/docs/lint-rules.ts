@@ -28,7 +28,7 @@ export const createLintRules = (): Page => ({
         'better.',
     ),
     wrap(
-      'Only `secret` prevents a registration, and no message repeats what looks like a secret. A report contains at ' +
+      'Only `secret` prevents a registration, and no message contains the secret itself. A report contains at ' +
         'most a hundred findings, errors first, and the number of the others.',
     ),
     table(

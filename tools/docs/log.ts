@@ -1,3 +1,4 @@
+import { TIMING_METRICS } from '../../src/http/server-timing.ts'
 import { code, type Page, read, readComment, table, wrap } from './page.ts'
 
 const FILE = 'src/http/http-error.ts'
@@ -6,7 +7,7 @@ const FILE = 'src/http/http-error.ts'
 export const createLog = (): Page => ({
   name: 'log',
   title: 'The log',
-  contents: 'the events of the log, and the fields of its lines',
+  contents: 'the events of the log, and the fields of its lines; the metrics of `Server-Timing`',
   parts: [
     wrap(
       'Each line of the log of the Worker is a JSON object. [Monitoring](docs/guide/teams.md#monitoring) shows how ' +
@@ -31,11 +32,21 @@ export const createLog = (): Page => ({
     '## Fields',
     wrap(
       'Names without `calling_card` are those of [OpenTelemetry](https://opentelemetry.io/docs/specs/semconv/). They ' +
-        'are stable, except for `a2a.*`, `gen_ai.*` and `rpc.*`. `parent_span_id` has no standard.',
+        'are stable, except for `a2a.*`, `gen_ai.*` and `rpc.*`. `parent_span_id` is not standardized.',
     ),
     table(
       ['field', 'meaning'],
       [...listMembers('TextField'), ...listMembers('NumberField')].map(field => [code(field), readMember(field)]),
+    ),
+    '## Server-Timing',
+    wrap(
+      'With `Prefer: server-timing` (RFC 7240), the response to a card or call has the milliseconds of each part in ' +
+        '`Server-Timing`, and `Preference-Applied: server-timing`. In Workers, the clock advances only during I/O, so ' +
+        'a part without network operations shows 0 ms.',
+    ),
+    table(
+      ['metric', 'time spent on'],
+      TIMING_METRICS.map(name => [code(name), readComment('src/http/server-timing.ts', name, `'${name}',\n`)]),
     ),
   ],
 })

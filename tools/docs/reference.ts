@@ -2,13 +2,12 @@ import type { Route } from '../../src/api/contract/start.ts'
 import { createChanges } from './changes.ts'
 import { createCommands } from './commands.ts'
 import { createEndpoints, readEndpoints } from './endpoints.ts'
-import { createCallErrors, createExitCodes, createProblems } from './errors.ts'
+import { createCallErrors, createProblems } from './errors.ts'
 import { createLimits } from './limits.ts'
 import { createLintRules } from './lint-rules.ts'
 import { createLog } from './log.ts'
 import { createManifest } from './manifest.ts'
 import { writePage } from './page.ts'
-import { createServerTiming } from './server-timing.ts'
 import { createVariables } from './variables.ts'
 
 /** Returns the files of docs/reference with their texts. */
@@ -24,9 +23,7 @@ export const writeReference = async (routes: readonly Route[]): Promise<Record<s
     createLintRules(),
     createChanges(),
     createCommands(),
-    createExitCodes(),
     createLog(),
-    createServerTiming(),
   ]
   const index = pages.map(({ name, title, contents }) => `- [${title}](${name}.md): ${contents}`)
   const about = 'Tables that `npm run docs` writes from the code.'

@@ -27,10 +27,10 @@ export const createVariables = (): Page => {
     contents: 'what the owner of a host can configure',
     parts: [
       wrap(
-        'The variables up to `LOCAL_ORIGINS` are secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx sync-card ' +
-          'keys` the keys with which the host signs. The others are under `[vars]` in `wrangler.toml`. A variable ' +
-          'that is empty or left out has its default, and so has one with a wrong value, which `GET /health` and the ' +
-          'log [report](docs/guide/teams.md#monitoring). [Commands](commands.md) has the variables of `sync-card`, ' +
+        'The variables up to `LOCAL_ORIGINS` are set as secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx ' +
+          'sync-card keys` sets the signing keys. The others are under `[vars]` in `wrangler.toml`. A variable that ' +
+          'is empty, missing or invalid has its default; `GET /health` and the log ' +
+          '[report](docs/guide/teams.md#monitoring) invalid ones. [Commands](commands.md) has the variables of `sync-card`, ' +
           '`npm start` and `npm run deploy`.',
       ),
       table(['variable', 'default', 'meaning'], [...hostSecrets.map(name => [name, ''] as const), ...vars].map(toRow)),

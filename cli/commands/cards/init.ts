@@ -36,7 +36,9 @@ const REACHES: Record<string, string> = { public: '/a2a', local: '', mcp: '/mcp'
 
 /** The questions in their order, and where the answer is in the manifest of a new card. */
 const FIELDS = {
-  reach: ['How is it reached: public, local (an address), mcp (a server), or card (that of somebody else)?'],
+  reach: [
+    'Where is it: public (an https address), local (this machine), mcp (an MCP server), or card (of somebody else)?',
+  ],
   name: ['What is the agent called?', '/card/name'],
   description: ['What does it do, for whom, and what does it need to know?', '/card/description'],
   url: ['What is its URL?', '/card/supportedInterfaces/0/url', '/upstream/mcp', '/upstream/card'],
@@ -109,7 +111,7 @@ const existsMessage = (file: string): string => `${file} exists, and is not over
 
 const findIdProblem = (id: string, cwd: string): string | undefined => {
   if (!agentIdPattern.test(id))
-    return `"${id}" is not an id: use lower-case letters, digits and hyphens, such as ${toSlug(id, 'my-agent')}.`
+    return `"${id}" is not an id: use lowercase letters, digits and hyphens, such as ${toSlug(id, 'my-agent')}.`
   const file = fileOf(id)
   if (!isCardFileName(basename(file)) || DEFAULTS_NAMES.includes(basename(file)))
     return `${file} would not be read as a card: give another id.`

@@ -207,5 +207,5 @@ const openInBrowser = async (url: string, { cwd, processEnv: env }: Context): Pr
 /** Returns a text that has the form of an id. Throws a UsageError for any other. */
 export const requireId = (text: string, meaning = 'the id of an agent'): string => {
   if (agentIdPattern.test(text)) return text
-  throw new UsageError(`"${text}" is not ${meaning}: use lower-case letters, digits and hyphens.`)
+  throw new UsageError(`"${text}" is not ${meaning}: use lowercase letters, digits and hyphens.`)
 }

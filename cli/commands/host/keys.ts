@@ -47,7 +47,7 @@ export const addKeys: AddCommand = (program, context) => {
       retire([key ?? [], args].flat(), flags, context),
     )
   addHostOptions(keys.command('list'), 'admin')
-    .description('list the keys of a host, what each is for, and what is next to do')
+    .description('list the keys of a host, what each is for, and what to do next')
     .action((flags: HostFlags) => list(flags, context))
 }
 

@@ -31,7 +31,7 @@ export const addToken: AddCommand = (program, context, exit) => {
     .option('--tier <tier>', 'an additional extended card that it can read; * for all; repeatable', collect)
     .option(
       '--expires <when>',
-      'after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
+      'when the token expires: after 90m, 12h, 30d or 8w, or on a date such as 2027-01-31; default: never',
       parseExpiry,
     )
     .option('--note <text>', 'its owner and purpose')

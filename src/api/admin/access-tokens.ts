@@ -55,7 +55,7 @@ export const listTokens = endpoint(
 export const getOwnToken = endpoint(
   {
     tag: 'administration',
-    summary: 'Get what the token of the request allows',
+    summary: 'Get the scopes, agents and tiers of the token that is sent',
     access: 'token',
     responses: { 200: json('The token, without its text.', OwnToken) },
     problems: ['bad-token'],

@@ -73,7 +73,7 @@ export const listQuery = {
   ...filters,
   facets,
   set: text('The agents of this set that the token may read or write. Needs a token.', {
-    ...{ pattern: agentIdPattern, problem: 'bad-set', expected: '1 to 63 lower-case letters, digits and hyphens' },
+    ...{ pattern: agentIdPattern, problem: 'bad-set', expected: '1 to 63 lowercase letters, digits and hyphens' },
     needs: 'token',
   }),
   writable: choice(

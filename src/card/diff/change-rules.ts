@@ -9,7 +9,7 @@ import type { AgentCard, AgentSkill, ChangeClass } from '../model/index.ts'
 export const changeRules = {
   /** A skill is gone, or has another id. */
   'skill-removed': ['breaking', 'clients that use the skill no longer find it'],
-  /** The agent or a skill no longer accepts or produces a media type; also where a range becomes narrower. */
+  /** The agent or a skill no longer accepts or produces a media type, or a range becomes narrower. */
   'mode-removed': ['breaking', 'the gate and the agent refuse clients that rely on the media type'],
   /** A capability is no longer true. */
   'capability-removed': ['breaking', 'operations that worked are refused'],

@@ -112,8 +112,8 @@ export const urls: readonly Rule[] = [
     findUrls(endpoints, url => /\/\.well-known\/[^/]*$|\.json$/i.test(url.pathname)),
   ),
   /**
-   * With `route: gateway`, links for people and token endpoints are not on the agent's host. A URL of the agent itself
-   * is rejected in any field. Reason: The card should name this host only.
+   * With `route: gateway`, links for people and token endpoints are not on the agent's host. In any other field, a URL
+   * of the agent itself is rejected. Reason: The card should name this host only.
    */
   warning(
     'gateway-host',
@@ -239,7 +239,7 @@ export const protocol: readonly Rule[] = [
     findTransportClashes,
   ),
   /**
-   * A transport is text: JSONRPC, HTTP+JSON, GRPC, MCP or a URI. A `protocol` is one too, unless it is A2A or MCP.
+   * A transport is text: JSONRPC, HTTP+JSON, GRPC, MCP or a URI. So is a `protocol` other than A2A and MCP.
    * Reason: A2A asks for URIs of custom bindings; most clients cannot call others.
    */
   warning(

@@ -160,11 +160,11 @@ const describe = (members: Members): JsonObject => {
 /** The descriptions that editors show for the fields of a manifest, by their paths. `*` is any name or index. */
 export const manifestDescriptions: Readonly<Record<string, string>> = {
   $schema: 'The schema by which editors check this file. It is never published.',
-  id: 'The id of the agent: lower-case letters, digits and hyphens. By default, the name of the file.',
+  id: 'The id of the agent: lowercase letters, digits and hyphens. By default, the name of the file.',
   card: 'The Agent Card, in any dialect. Merged over the card of `upstream.card` or `upstream.mcp`, if that is set.',
   extended: 'Additions to the card for callers with a token: a merge patch (RFC 7396); skills are merged by `id`.',
   tiers: 'More extended cards, the lowest first, each a merge patch over the one before. Tokens name their tiers.',
-  visibility: 'public: lists name the agent. internal: only callers whose token has the scope `read` see it.',
+  visibility: 'public: the agent is listed. internal: only callers whose token has the scope `read` see it.',
   hosts: 'The host names whose well-known card is that of this agent. "*" is every host name that no other agent has.',
   route:
     'direct: clients call the agent itself (default). gateway: they call this host, which checks and forwards each ' +
@@ -178,12 +178,16 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'upstream.identity': 'header: the host tells the agent who calls, with a signed assertion in each call.',
   'upstream.agentName': 'The name of the agent at a Shaman host, sent as `params.agentName`.',
   'upstream.ttl': 'Seconds for which a fetched card is fresh. Default: 300.',
-  'upstream.staleIfError': 'Seconds for which it is served after that, while fetching it fails. Default: 86400.',
-  'upstream.pin': 'true: a fetched card that widens access waits for approval. Default: with `secret` or `service`.',
+  'upstream.staleIfError':
+    'Seconds after `ttl` for which the card is still served while it cannot be fetched. Default: 86400.',
+  'upstream.pin':
+    'true: a fetched card that widens access waits for approval. Default: true with `secret` or `service`, else false.',
   'upstream.keys':
-    'The keys that may sign the fetched card: JWKs, the URL of a JWK Set, DIDs (did:web), or first-use: any key first.',
+    'The keys that may sign the fetched card: JWKs, the URL of a JWK Set, DIDs (did:web), or first-use: ' +
+    'those that signed the first card.',
   'upstream.verify':
-    'require: no fetched card is served that none of the keys signed (default with `keys`). warn: it is reported. off.',
+    'What happens to a card that none of the keys signed. require: it is not served (default with `keys`). warn: it ' +
+    'is served and reported. off: nothing is verified.',
   'upstream.mayShow': 'Host names of the agent that its card may show although calls go through this host.',
   'upstream.session': 'caller (default): each caller has a session with the MCP server. shared: all share one.',
   'upstream.defaultTool': 'The tool of the MCP server, or the id of its skill, for a message that names none.',
@@ -192,24 +196,26 @@ export const manifestDescriptions: Readonly<Record<string, string>> = {
   'gate.modes': 'Whether the agent accepts the media types of a call, and produces one that the caller accepts.',
   'gate.extensions': 'Whether a call names the extensions that the card requires.',
   'gate.version': 'Whether the agent speaks the A2A version and binding of a call, and the message has its form.',
-  'gate.responses': 'Whether what the agent answers is A2A.',
+  'gate.responses': "Whether the agent's responses are valid A2A.",
   'gate.tasks':
     'owner: callers reach only their own tasks. shared: all reach all. Default: owner with a secret or service.',
   callers:
-    'Who may call the agent through this host. anyone (default). tokens: callers whose token has the scope `call` ' +
-    '(default with a secret or service). issuer: also callers with a JWT (default with `jwt.audience`, too).',
+    'Who may call the agent through this host. anyone. tokens: callers whose token has the scope `call`. issuer: ' +
+    'also callers with a JWT. Default: anyone; with a secret or service: tokens, or issuer if `jwt.audience` is set.',
   mcp: 'How MCP clients use the agent at `/agents/{id}/mcp`. off: not at all.',
   'mcp.tools':
     'skills: each skill is a tool. one: the agent is one tool. off: no tools. Default: skills; one for over 20.',
   bridge: 'The calls of a gateway that are translated for the agent: off, versions, bindings or all (default).',
   compatibility:
-    'Changes that the version of the card does not announce. off, warn: reported (default), or enforce: refused.',
+    'What happens to a change that the version of the card does not announce. off: nothing. warn: it is reported ' +
+    '(default). enforce: it is refused.',
   signatures:
-    'keep: those of the author stay where they cover what is served (default). resign: the host signs. strip: none.',
+    'keep: signatures of the author stay where they are still valid (default). resign: the host signs. strip: no ' +
+    'signatures.',
   jwt: "The access tokens of the card's OpenID Connect issuer that may read an internal agent or extended cards.",
-  'jwt.audience': 'The audiences of the tokens, one of which a token must have. Default: the URL of the agent here.',
+  'jwt.audience': 'The accepted audiences. A token needs one of them. Default: the URL of the agent here.',
   'jwt.scope': 'The scope that every token must have.',
-  'jwt.tiers': 'The tokens that may read a tier, by its name: those with a scope, or with a claim of one value.',
+  'jwt.tiers': 'Which tokens may read each tier, by its name: those with a scope, or with a value in a claim.',
   'jwt.tiers.*.scope': 'The scope that a token must have.',
   'jwt.tiers.*.claim': 'The claim that a token must have.',
   'jwt.tiers.*.equals': 'The value of the claim.',

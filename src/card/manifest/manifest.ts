@@ -21,7 +21,7 @@ import {
 import { hiddenByDefault, readFrontMatter } from './front-matter.ts'
 import { resolveSource, type Source, Upstream } from './upstream.ts'
 
-const invalidId = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
+const invalidId = 'must be 1 to 63 lowercase letters, digits and hyphens, beginning with a letter or digit'
 const invalidPointer = 'must be a JSON Pointer into the manifest, such as /card/description'
 
 /** A card or a part of one, without `$schema`, which is for the author's editor. */
@@ -35,7 +35,7 @@ const tierName = v.pipe(
   v.string(),
   v.regex(
     /^[a-z][a-z0-9-]{0,31}$/,
-    'is not a tier name: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter',
+    'is not a tier name: use 1 to 32 lowercase letters, digits and hyphens, beginning with a letter',
   ),
   v.notValue(baseTier, 'is the name of the tier that `extended` makes: choose another'),
 )

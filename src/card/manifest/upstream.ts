@@ -16,7 +16,7 @@ import {
 const DEFAULT_TTL_SECONDS = 300
 const DEFAULT_STALE_IF_ERROR_SECONDS = 86_400
 
-/** Most credentials have lower-case letters or hyphens, so that none that is pasted in place of a name is stored. */
+/** Most credentials have lowercase letters or hyphens, so that none that is pasted in place of a name is stored. */
 const bindingName = (message: string) => v.pipe(v.string(message), v.regex(/^[A-Z][A-Z0-9_]*$/, message))
 
 const serviceName = bindingName('must be the name of a service binding, in capital letters such as WEATHER')

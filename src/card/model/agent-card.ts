@@ -97,15 +97,21 @@ export const SecurityRequirements = v.array(
 )
 export type SecurityRequirements = v.InferOutput<typeof SecurityRequirements>
 
+// The texts of members that have several names.
 const URL_ABOUT = 'Where the agent is called: a URL, or host:port for gRPC.'
 const BINDING_ABOUT = 'JSONRPC, HTTP+JSON or GRPC.'
+const VERSION_ABOUT = 'The version of A2A, such as "1.0" or "0.3.0".'
+const SECURITY_ABOUT = 'Which schemes a caller needs: one entry of the list, with all schemes in it.'
+const INPUT_ABOUT = 'The media types that the agent accepts, such as text/plain.'
+const OUTPUT_ABOUT = 'The media types that the agent produces.'
+const EXTENDED_ABOUT = 'Whether callers with a token get another card. `extended` and `tiers` set it.'
 
 const interfaceAt = (url: v.GenericSchema<string>) =>
   message({
     url: required(url, URL_ABOUT),
     protocolBinding: required(singleLine, BINDING_ABOUT),
     tenant: plain(singleLine, 'The tenant that calls to this endpoint are for.'),
-    protocolVersion: required(singleLine, 'The version of A2A, such as "1.0".'),
+    protocolVersion: required(singleLine, VERSION_ABOUT),
     transport: known(),
   })
 const [HttpInterface, GrpcInterface] = [interfaceAt(httpUrl), interfaceAt(grpcAddress)]
@@ -135,7 +141,7 @@ const AgentCapabilities = message(
   {
     streaming: optional(flag, 'Whether the agent answers with streams.'),
     pushNotifications: optional(flag, 'Whether the agent calls clients back.'),
-    extendedAgentCard: optional(flag, 'Whether callers with a token get another card. `extended` and `tiers` set it.'),
+    extendedAgentCard: optional(flag, EXTENDED_ABOUT),
     extensions: plain(v.array(AgentExtension), 'Extensions of A2A that the agent supports.'),
     multiTurn: otherFlag('Whether the agent continues a conversation (GopherHole).'),
     stateTransitionHistory: otherFlag('Whether tasks have a history of states (A2A 0.3).', shaman('stateHistory')),
@@ -162,8 +168,8 @@ export const AgentSkill = message({
   examples: plain(texts, 'Prompts that the skill can answer.', { is: 'text' }),
   inputModes: plain(stringList, 'The media types that the skill accepts, if they are not those of the agent.'),
   outputModes: plain(stringList, 'The media types that the skill produces, if they are not those of the agent.'),
-  securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs for this skill (A2A 1.0).'),
-  security: known('Which schemes a caller needs for this skill.'),
+  securityRequirements: plain(SecurityRequirements, SECURITY_ABOUT),
+  security: known(SECURITY_ABOUT),
 })
 export type AgentSkill = v.InferOutput<typeof AgentSkill>
 
@@ -194,13 +200,9 @@ export const AgentCard = message(
     securitySchemes: plain(record(SecurityScheme), 'How callers can authenticate, by name, as in OpenAPI.', {
       keepsUrls: true,
     }),
-    securityRequirements: plain(SecurityRequirements, 'Which schemes a caller needs (A2A 1.0).', v0('security')),
-    defaultInputModes: required(
-      modes,
-      'The media types that the agent accepts, such as text/plain.',
-      gopherhole('supportedInputModes'),
-    ),
-    defaultOutputModes: required(modes, 'The media types that the agent produces.', gopherhole('supportedOutputModes')),
+    securityRequirements: plain(SecurityRequirements, SECURITY_ABOUT, v0('security')),
+    defaultInputModes: required(modes, INPUT_ABOUT, gopherhole('supportedInputModes')),
+    defaultOutputModes: required(modes, OUTPUT_ABOUT, gopherhole('supportedOutputModes')),
     skills: required(skills, 'What the agent can do, one entry each.'),
     signatures: plain(v.array(Signature), 'Signatures of the card (A2A 1.0).', { keepsUrls: true }),
     iconUrl: optional(link, 'The URL of an icon.', {
@@ -209,14 +211,14 @@ export const AgentCard = message(
       in: { shaman: 'icon' },
       accepts: value => /^https?:\/\//i.test(toText(value)),
     }),
-    url: known('Where the agent is called.'),
-    protocolVersion: known('The version of A2A that the agent speaks at `url`, such as "0.3.0".'),
-    preferredTransport: known('The transport at `url`: JSONRPC, HTTP+JSON or GRPC.'),
+    url: known(URL_ABOUT),
+    protocolVersion: known(VERSION_ABOUT),
+    preferredTransport: known(BINDING_ABOUT),
     additionalInterfaces: known('More endpoints of the agent (A2A 0.3).', { shape: v.array(additionalInterface) }),
-    security: known('Which schemes a caller needs: one entry of the list, with all schemes in it.'),
-    supportsAuthenticatedExtendedCard: known('Whether callers with a token get another card (A2A 0.3).'),
-    supportedInputModes: known('The media types that the agent accepts (GopherHole).'),
-    supportedOutputModes: known('The media types that the agent produces (GopherHole).'),
+    security: known(SECURITY_ABOUT),
+    supportsAuthenticatedExtendedCard: known(EXTENDED_ABOUT),
+    supportedInputModes: known(INPUT_ABOUT),
+    supportedOutputModes: known(OUTPUT_ABOUT),
     termsOfServiceUrl: known('The URL of the terms of service.', { is: 'link' }),
     privacyPolicyUrl: known('The URL of the privacy policy.', { is: 'link' }),
   },

@@ -116,7 +116,7 @@ const metadataUrl = ({ jwt, mcpServer, visibility }: CallProfile): string | unde
 const getResourceMetadata = endpoint(
   {
     ...{ tag: 'cards', access: 'public', params: agentPath, problems: ['not-found'] },
-    summary: 'Get where MCP clients obtain tokens for an agent (RFC 9728)',
+    summary: 'Get the metadata that tells MCP clients where to obtain tokens for an agent (RFC 9728)',
     responses: { 200: json('The issuers of tokens for the MCP server of the agent.', ResourceMetadata) },
   },
   async ({ params: { id }, env, ctx }) => {

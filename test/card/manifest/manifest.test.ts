@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { shortCard as card } from '../../support/cards/cards.ts'
 import { compileCard, getCompileErrors } from '../../support/cards/compile.ts'
 
-const idForm = 'must be 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit'
+const idForm = 'must be 1 to 63 lowercase letters, digits and hyphens, beginning with a letter or digit'
 
 describe('a manifest', () => {
   it('is public by default, with a direct route and no hosts', () => {
@@ -55,7 +55,7 @@ describe('a manifest', () => {
 
   it('is rejected with fields and values that it must not have', () => {
     const keySource = 'must be a public JWK, the URL of a JWK Set, a DID of the method web, or first-use'
-    const tierName = 'is not a tier name: use 1 to 32 lower-case letters, digits and hyphens, beginning with a letter'
+    const tierName = 'is not a tier name: use 1 to 32 lowercase letters, digits and hyphens, beginning with a letter'
     const hostName = 'must be a host name in lower case, without scheme, port or path; or "*"'
     const hostOwn = (name: string) =>
       `must not be ${name}, which belongs to the host itself: name a secret for this agent, such as WEATHER_TOKEN`

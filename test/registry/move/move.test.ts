@@ -310,7 +310,7 @@ describe('an import', () => {
     ['agents', { seq: undefined }, /column seq: is missing/],
     ['agents', { id: 'a:b' }, /column id: must be the id of an agent/],
     ['agents', { visibility: 'secret' }, /column visibility: must be public or internal/],
-    ['agents', { set_name: 'A B' }, /column set_name: must be 1 to 63 lower-case letters/],
+    ['agents', { set_name: 'A B' }, /column set_name: must be 1 to 63 lowercase letters/],
     ['agents', { modified: 8.7e15 }, /must be a whole number from 0 to 6911049599000/],
     ['agents', { manifest_etag: '"a' }, /column manifest_etag: must be an entity tag/],
     ['agents', { manifest_etag: `"${'0'.repeat(64)}"` }, /newest revision of agent "a" is missing/],
