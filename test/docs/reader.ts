@@ -141,7 +141,7 @@ run_here() {
 npx() { run_here npx "$@"; }
 npm() { run_here npm "$@"; }
 wait_for_agent() {
-  for i in {1..100}; do (exec 3<>/dev/tcp/127.0.0.1/${AGENT_PORT}) 2>/dev/null && return; sleep 0.05; done
+  until (exec 3<>/dev/tcp/127.0.0.1/${AGENT_PORT}) 2>/dev/null; do kill -0 $! || return; sleep 0.05; done
 }
 set -o pipefail
 exec 3>"$OUTPUT/failed"
