@@ -8,7 +8,7 @@ const PORTS_PER_PROCESS = 4000
 /** The next port of this process. Processes of one run have ranges of their own, and two runs begin at random ports. */
 let next = FIRST_PORT + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS_PER_PROCESS + Math.floor(Math.random() * 2000)
 
-/** Finds different ports of this machine at which nothing listens. Nobody else finds them. */
+/** Finds different ports of this machine at which nothing listens, and which no other process of the run finds. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
   const ports: number[] = []
   while (ports.length < count) {
