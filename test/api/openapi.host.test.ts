@@ -388,7 +388,7 @@ describe('the answers of the host', () => {
     imported.broken = await importInto(target, `${seen.export}{}\n`)
     imported.whole = await importInto(target, seen.export)
     for (const path of ['/events', '/agents/oa-weather/events']) streams.push(await readStream(path))
-  }, 60_000)
+  })
 
   it('are as the document describes them', () => {
     expect(results.filter(([, status, expected, errors]) => status !== expected || errors.length > 0)).toEqual([])

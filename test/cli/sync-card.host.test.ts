@@ -58,5 +58,5 @@ describe('sync-card and the production build', () => {
     const workspace = folderOf('synced-many', ...ids)
     expect((await workspace.run([], admin)).stdout).toMatch(/: 102 created\n$/)
     expect((await workspace.run(['--check'], admin)).stdout).toMatch(/: 102 unchanged\n$/)
-  }, 60_000)
+  })
 })

@@ -16,19 +16,15 @@ beforeAll(async () => {
 afterAll(() => reader.close())
 
 describe.concurrent('every command of a page runs, and prints what the page shows', () => {
-  it.each(Object.entries(pages))(
-    '%s',
-    async (name, steps) => {
-      const { printed, failed } = await reader.read(name)
-      const differing = steps.flatMap(step => {
-        if (!('commands' in step) || !step.output || isPrinted(step.output, printed(step.line))) return []
-        const { line, text } = step.output
-        return [{ line, shown: text, printed: printed(step.line) }]
-      })
-      expect({ failed, differing }).toEqual({ failed: '', differing: [] })
-    },
-    60_000,
-  )
+  it.each(Object.entries(pages))('%s', async (name, steps) => {
+    const { printed, failed } = await reader.read(name)
+    const differing = steps.flatMap(step => {
+      if (!('commands' in step) || !step.output || isPrinted(step.output, printed(step.line))) return []
+      const { line, text } = step.output
+      return [{ line, shown: text, printed: printed(step.line) }]
+    })
+    expect({ failed, differing }).toEqual({ failed: '', differing: [] })
+  })
 })
 
 it.each(Object.entries(EXCEPTIONS))('no command is run that %s, and there are some', (_, pattern) => {

@@ -29,7 +29,8 @@ const launch = (): Promise<Browser> => {
 
 const openTab = async (options: BrowserContextOptions = {}): Promise<Page> => {
   const context = await (await launch()).newContext({ reducedMotion: 'reduce', viewport: wide, ...options })
-  context.setDefaultTimeout(10_000)
+  // On a busy machine, a browser is much slower.
+  context.setDefaultTimeout(30_000)
   return context.newPage()
 }
 
@@ -40,8 +41,7 @@ export const describeInBrowser = (name: string, define: (browser: TestBrowser) =
     describe.skip(`${name} (no Chromium here: install it, or set CHROME_PATH)`, () => define({ open }))
     return
   }
-  // On a busy machine, a browser is much slower.
-  describe(name, { timeout: 60_000 }, () => {
+  describe(name, () => {
     const own: Page[] = []
     beforeAll(async () => void (await launch()))
     afterEach(async () => {
