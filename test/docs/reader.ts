@@ -105,9 +105,9 @@ export const startReader = async (pages: Record<string, readonly Step[]>): Promi
   }
 }
 
-/** Copies the part of a clone that commands read. */
+/** Copies the part of a clone that commands read, without the samples: the host has them already. */
 const copyClone = (folder: string): void => {
-  for (const path of ['cards', 'examples', '.gitignore', 'package.json', 'wrangler.toml', 'action.yml'])
+  for (const path of ['cards', AGENT, '.gitignore', 'package.json', 'wrangler.toml', 'action.yml'])
     cpSync(path, join(folder, path), { recursive: true })
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
   mkdirSync(join(folder, '.git'))
