@@ -25,13 +25,13 @@ export const createCommands = (): Page => {
     parts: [
       wrap(
         'In a clone of the host, `npx sync-card` runs the program from source; ' +
-          '[Synchronize](docs/guide/owners.md#synchronize) shows how it is used. Options can come before or ' +
-          'after the command; one that the command does not have is an error. Results go to stdout, progress and notes ' +
-          'to stderr. `NO_COLOR` and `FORCE_COLOR` are respected.',
+          '[Synchronize](docs/guide/owners.md#synchronize) shows how it is used. Options can come before or after ' +
+          'the command; one that the command does not have is an error. Results go to stdout, progress and notes to ' +
+          'stderr. `NO_COLOR` and `FORCE_COLOR` are respected.',
       ),
       wrap(
-        '"Token" is the scope that a command requires. Without a token, `list`, `show` and `open` find the ' +
-          'public agents.',
+        '"Token" is the scope that a command requires. Without a token, `list`, `show` and `open` find the public ' +
+          'agents.',
       ),
       '## Shared arguments and options',
       'Several commands have these, and the other tables leave them out.',

@@ -1,5 +1,6 @@
 import { PASSTHROUGH_STATUSES } from '../../src/a2a/call-error.ts'
 import { ERRORS } from '../../src/a2a/error-catalogue.ts'
+import { ArdError } from '../../src/api/schemas/index.ts'
 import { type ProblemCode, problems } from '../../src/problems.ts'
 import { code, linkPages, type Page, readComment, table, wrap } from './page.ts'
 
@@ -45,9 +46,10 @@ export const createProblems = (): Page => ({
     wrap(
       'Errors of all requests except A2A calls are problem details (RFC 9457, `application/problem+json`): `code`, ' +
         'which is stable, `detail`, and for an invalid document `errors: [{pointer, message}]`. ' +
-        '[Endpoints](endpoints.md) lists the problems of each. ARD returns `{errorCode, message}` (`INVALID_ARGUMENT`, ' +
-        '`NOT_FOUND`, `RATE_LIMIT_EXCEEDED`, `INTERNAL_ERROR`), and [SuperX](docs/guide/clients.md#shaman-and-superx) ' +
-        'the errors of JSON-RPC. An unexpected error is logged, and its response is an empty 500.',
+        '[Endpoints](endpoints.md) lists the problems of each. ARD returns `{errorCode, message}` ' +
+        `(${ArdError.entries.errorCode.options.map(code).join(', ')}), and ` +
+        '[SuperX](docs/guide/clients.md#shaman-and-superx) the errors of JSON-RPC. An unexpected error is logged, ' +
+        'and its response is an empty 500.',
     ),
     table(
       ['code', 'status', 'when'],

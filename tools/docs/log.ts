@@ -41,8 +41,8 @@ export const createLog = (): Page => ({
     '## Server-Timing',
     wrap(
       'With `Prefer: server-timing` (RFC 7240), the response to a card or call has the milliseconds of each part in ' +
-        '`Server-Timing`, and `Preference-Applied: server-timing`. In Workers, the clock advances only during I/O, so ' +
-        'a part without network operations shows 0 ms.',
+        '`Server-Timing`, and `Preference-Applied: server-timing`. In Workers, the clock advances only during I/O, ' +
+        'so a part without network operations shows 0 ms.',
     ),
     table(
       ['metric', 'time spent on'],

@@ -30,8 +30,8 @@ export const createVariables = (): Page => {
         'The variables up to `LOCAL_ORIGINS` are set as secrets: `npm run deploy` sets `ADMIN_TOKEN`, and `npx ' +
           'sync-card keys` sets the signing keys. The others are under `[vars]` in `wrangler.toml`. A variable that ' +
           'is empty, missing or invalid has its default; `GET /health` and the log ' +
-          '[report](docs/guide/teams.md#monitoring) invalid ones. [Commands](commands.md) has the variables of `sync-card`, ' +
-          '`npm start` and `npm run deploy`.',
+          '[report](docs/guide/teams.md#monitoring) invalid ones. [Commands](commands.md) has the variables of ' +
+          '`sync-card`, `npm start` and `npm run deploy`.',
       ),
       table(['variable', 'default', 'meaning'], [...hostSecrets.map(name => [name, ''] as const), ...vars].map(toRow)),
     ],
